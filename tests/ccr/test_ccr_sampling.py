@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from builder.splits.settings import TomlTable
-from builder.tracks.ccr.ask import answer_bits, weights_json
+from builder.tracks.ccr.ask import answer_bits
 from builder.tracks.ccr.check import unit_weights
 from builder.tracks.ccr.graph import KINDS, ancestors, chain
 from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
@@ -126,10 +126,11 @@ def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
     for pair in measurable(sampled.tree, exact):
         units = pair_units(context, sampled.tree, pair, rng)
         answers = {"do_true": answer_bits(units.high), "do_false": answer_bits(units.low)}
-        weights = unit_weights({"weights": weights_json(units), "answers": answers})
+        weights = unit_weights({"weights": units.weights, "answers": answers})
         count = 2 ** len(ancestors(context.dag, context.dag.index[pair[1]]))
-        assert units.exhaustive == (count <= MAX_UNITS)
-        assert len(weights) == (count if units.exhaustive else MAX_UNITS)
+        exhaustive = "numerators" in units.weights
+        assert exhaustive == (count <= MAX_UNITS)
+        assert len(weights) == (count if exhaustive else MAX_UNITS)
         assert sum(weights) == 1
         cells = list(zip(weights, units.high, units.low, strict=True))
         pns = sum(w for w, high, low in cells if high and not low)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from builder.tracks.ccr.text import (
     simulation_prompt,
 )
 from builder.tracks.ccr.themes import Words
-from builder.tracks.ccr.units import PairUnits, pair_units
+from builder.tracks.ccr.units import pair_units
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -85,7 +85,7 @@ def pair_tasks(
             "mediators": len(dag.mediators(*pair)),
             "shortest_path": distance(dag, pair),
             "answers": {kind: answer_bits(bits) for kind, bits in answers.items()},
-            "weights": weights_json(units),
+            "weights": units.weights,
             "exact": {name: str(value) for name, value in values.items()},
         }
         prompt = simulation_prompt(words, story, nodes, cases, file_of(label))
@@ -211,13 +211,6 @@ def _deductive_task(
 def answer_bits(answers: Bits) -> str:
     """Return the right answers as text: 1 for yes, 0 for no, in unit order."""
     return "".join("1" if answer else "0" for answer in answers.tolist())
-
-
-def weights_json(units: PairUnits) -> dict[str, Any]:
-    """Return exact unit weights for the truth row: numerators and denominator, or cells."""
-    if units.exhaustive:
-        return {"numerators": list(units.numerators), "denominator": units.denominator}
-    return {"cells": {name: str(value) for name, value in units.cells}}
 
 
 def pack_bits(bits: Bits) -> list[str]:

@@ -8,7 +8,7 @@ exact probability, so that correct answers still give the exact value.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,23 +36,16 @@ class PairUnits:
     """Units of one pair: ``bits`` (nodes, units), their right answers and their weights.
 
     The answers, shape (units,), are the effect's value: ``factual``, ``high`` under do(cause true)
-    and ``low`` under do(cause false). The weight of an exhaustive unit is its one of ``numerators``
-    over ``denominator``. Of stratified units ``cells`` are the exact probability of each cell,
-    which its units share equally.
+    and ``low`` under do(cause false). ``weights`` are exact, as the truth row has them. The weight
+    of an exhaustive unit is its one of "numerators" over "denominator". Of stratified units "cells"
+    has the probability of each cell, which its units share equally.
     """
 
     bits: Bits
     factual: Bits
     high: Bits
     low: Bits
-    numerators: tuple[int, ...]
-    denominator: int
-    cells: tuple[tuple[str, Fraction], ...]
-
-    @property
-    def exhaustive(self) -> bool:
-        """Return whether every pattern is there once."""
-        return not self.cells
+    weights: dict[str, Any]
 
 
 def pair_units(
@@ -62,27 +55,26 @@ def pair_units(
     does not show which ones they are."""
     cause, effect = (context.dag.index[name] for name in pair)
     ancestors = ancestors_of(context.dag, effect)
-    cells: tuple[tuple[str, Fraction], ...] = ()
-    numerators: tuple[int, ...] = ()
     if 1 << len(ancestors) <= MAX_UNITS:
         order = rng.permutation(1 << len(ancestors))
         bits = _draw_bits(context, len(order), rng)
         bits[list(ancestors)] = patterns(len(ancestors))[:, order]
-        weights = pattern_weights([context.tenths[v] for v in ancestors])
-        numerators = tuple(weights[order].tolist())
+        numerators = pattern_weights([context.tenths[v] for v in ancestors])[order].tolist()
+        total = TENTHS ** len(ancestors)
+        weights: dict[str, Any] = {"numerators": numerators, "denominator": total}
     else:
         cells = cell_probabilities(responses(context, tree)[pair])
-        bits = _draw_stratified_bits(context, tree, pair, dict(cells), rng)
+        bits = _draw_stratified_bits(context, tree, pair, cells, rng)
+        weights = {"cells": {name: str(value) for name, value in cells.items()}}
     high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
     factual = evaluate(context, bits)[effect]
-    denominator = TENTHS ** len(ancestors)
-    return PairUnits(bits, factual, high, low, numerators, denominator, cells)
+    return PairUnits(bits, factual, high, low, weights)
 
 
-def cell_probabilities(response: Response) -> tuple[tuple[str, Fraction], ...]:
-    """Return (name, exact probability) of each cell that can occur, in ``CELLS``'s order."""
+def cell_probabilities(response: Response) -> dict[str, Fraction]:
+    """Return the exact probability of each cell that can occur, in ``CELLS``'s order."""
     values = (response.low, response.pns, 1 - response.high)
-    return tuple((name, value) for name, value in zip(CELLS, values, strict=True) if value)
+    return {name: value for name, value in zip(CELLS, values, strict=True) if value}
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
