@@ -1,10 +1,8 @@
 """The prompt of a task, a function of its public side alone, and its constant answers.
 
-The texts stand in ``ask.toml``. Sessions without experiments follow from what the agent is told, so
-no laboratory is needed to write one.
+The texts stand in ``ask.toml``.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any, Final
@@ -12,9 +10,9 @@ from typing import Any, Final
 from builder.splits.track import InstanceSpec
 from builder.stories.texts import Texts
 from builder.tracks.causalab.plan import MOST_OF_THREE, EpisodeSettings, GraphPlan
-from grader.io.jsonio import canonical_json
-from grader.laboratory.session import ENGINE_VERSION
-from grader.laboratory.transcript import seal, write_line
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.session import Laboratory
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -137,11 +135,16 @@ def variants_of(spec: InstanceSpec) -> list[str]:
     return [suite.variant for suite, _ in GraphPlan.from_json(spec.config_json).episodes]
 
 
-def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield name and transcript of constant answers: no experiment, fixed graph and number."""
+def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
+    """Yield name and transcript of constant answers: no experiment, fixed graph and number. A
+    transcript shows nothing of the ``truth``."""
+    episode = Episode.load(task.task_id, task.inputs, truth.target)
     for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
-        stated = _hypothesis(task.inputs["target"]["name"], edges, frequency)
-        yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
+        causes = {cause: (1.0, 0.0) for cause, effect in edges if effect == episode.target}
+        stated = write_hypothesis(episode.target, "linear", edges, frequency, causes)
+        laboratory = Laboratory(episode)
+        laboratory.predict(frequency, stated)
+        yield f"{graph}, always {frequency:g}", laboratory.transcript_text()
 
 
 def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
@@ -160,42 +163,3 @@ def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
         "a chain and every property on the target": list(dict.fromkeys([*chain, *star])),
         "every pair forwards": pairs,
     }
-
-
-def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[str, Any]:
-    """Return a hypothesis of these edges; the target's causes have coefficient 1, beside
-    ``base``."""
-    causes = [cause for cause, effect in edges if effect == target]
-    return {
-        "edges": [{"from": cause, "to": effect} for cause, effect in edges],
-        "freq_equation": " + ".join(["base", *(f"c_{cause}*{cause}" for cause in causes)]),
-        "coefficients": {"base": base, **{f"c_{cause}": 1.0 for cause in causes}},
-    }
-
-
-def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:
-    """Return a session that states a hypothesis and predicts, each line sealed by a digest."""
-    inputs = task.inputs
-    told = canonical_json({"task_id": task.task_id, "public": inputs})
-    events: list[dict[str, Any]] = [
-        {
-            "event": "opened",
-            "engine": ENGINE_VERSION,
-            "task_id": task.task_id,
-            "episode": hashlib.sha256(told.encode("utf-8")).hexdigest(),
-            "submission": "",
-            "mode": inputs["mode"],
-            "budget": inputs["budget"],
-            "opening": inputs["opening"],
-        },
-        {"event": "hypothesis", "step": 0, "record": hypothesis},
-        {"event": "reactor", "properties": inputs["reactor"]},
-        {"event": "prediction", "value": prediction},
-        {"event": "closed", "lines": 5},
-    ]
-    text = digest = ""
-    for index, event in enumerate(events):
-        line = seal({"index": index, **event}, digest, None)
-        digest = line["digest"]
-        text += write_line(line)
-    return text
