@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,7 +35,6 @@ from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
-from builder.release.manifest import read_manifest
 from builder.release.parts import RECORD, Origin, Part, find_part, stage_part
 from builder.release.reader import open_shard, public_side, shards
 from builder.release.tables import truth_side
@@ -100,7 +99,7 @@ def run_gate(
             graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
     floors = [check_floors(opened, tracks, split) for split in opened.splits]
     for split in opened.splits:
-        manifest = read_manifest(opened.truth_side(split).path)
+        manifest = opened.truth_side(split).manifest
         lines += exam_lines(opened, tracks, split, manifest)
         lines += _known_answers(split, checked[split], graded[split])
     for own in floors:
@@ -111,7 +110,7 @@ def run_gate(
     lines.append(_leak_line(leaks))
     # How often a constant is right in a private split is a fact of its truth.
     rows = tuple(row for own in floors if own.public for row in own.rows)
-    return GateReport(tuple(lines), rows, leaks, tuple(_compositions(release)))
+    return GateReport(tuple(lines), rows, leaks, tuple(_compositions(opened.public.manifest)))
 
 
 def _checked_parts(
@@ -306,10 +305,10 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     return line_of("leak test", problems, f"{counts}; {level}")
 
 
-def _compositions(release: Path) -> Iterator[str]:
-    """Yield a row of a Markdown table for each axis of each composition in the public manifest. How
-    often which motif or verdict came out in a private split stands in the private one alone."""
-    for split, told in sorted(read_manifest(release / "public")["splits"].items()):
+def _compositions(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a row of a Markdown table for each axis of each composition in the public ``manifest``.
+    How often which motif or verdict came out in a private split stands in the private one alone."""
+    for split, told in sorted(manifest["splits"].items()):
         for track, entry in sorted(told.get("tracks", {}).items()):
             for axis, levels in entry.get("composition", {}).items():
                 cells = ", ".join(

@@ -1,7 +1,6 @@
 """The manifests of the public and the private repository (``schemas/manifest.json``)."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +16,10 @@ from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
 from builder.splits.track import Track
 from grader.errors import UsageError
-from grader.io.files import file_sha256, write_text
+from grader.io.files import write_text
 from grader.io.jsonio import canonical_json, pretty_json
 from grader.io.schemas import first_problem
+from grader.release.side import Side
 from grader.version import __version__
 
 MANIFEST: Final = "manifest.json"
@@ -77,17 +77,12 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
 
 def read_manifest(repository: Path) -> dict[str, Any]:
     """Return the manifest of a repository on disk. Raises ``UsageError`` if absent or invalid."""
-    file = repository / MANIFEST
-    try:
-        manifest = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(f"{file}: not found; name the folder of a release") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{file}: cannot be read ({error}); build the release again") from None
+    manifest = Side.open(repository).manifest
     problem = first_problem("manifest", manifest)
     if problem is not None:
-        raise UsageError(f"{file}: no manifest, {problem}; build the release again")
-    assert isinstance(manifest, dict)
+        raise UsageError(
+            f"{repository / MANIFEST}: no manifest, {problem}; build the release again"
+        )
     return manifest
 
 
@@ -98,20 +93,6 @@ def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
             f"{folder}: an imported release, whose worlds are not known here; check it with "
             "`python -m grader verify`"
         )
-
-
-def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """Return the names of shards that are absent or whose SHA-256 is not the manifest's; empty if
-    none."""
-    changed = []
-    for name, entry in sorted(manifest["shards"].items()):
-        try:
-            digest = file_sha256(repository / name)
-        except OSError:
-            digest = ""
-        if digest != entry["sha256"]:
-            changed.append(name)
-    return changed
 
 
 def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from builder.release.manifest import MANIFEST, changed_shards, read_manifest
+from builder.release.manifest import MANIFEST, read_manifest
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
+from grader.release.side import Side
 
 GATE_FILE: Final = "GATE.md"
 """The file with the gate's findings, beside both sides of a release."""
@@ -104,12 +105,15 @@ def finished_release(
         )
     private = any(split["truth"] == "private" for split in manifest["splits"].values())
     for repository in (out / "public", out / "private") if private else (out / "public",):
-        changed = changed_shards(repository, read_manifest(repository))
-        if changed:
-            raise UsageError(
-                f"--out {out}: {repository.name}/{changed[0]} is absent or changed; build it "
-                "again with --fresh"
-            )
+        side = Side.open(repository)
+        for name in side.manifest["shards"]:
+            try:
+                side.check(name)
+            except UsageError:
+                raise UsageError(
+                    f"--out {out}: {repository.name}/{name} is absent or changed; build it again "
+                    "with --fresh"
+                ) from None
     if workspace.folder.is_dir():
         with suppress(UsageError), open_workspace(workspace, fingerprint, fresh=True):
             _remove_staged(workspace)

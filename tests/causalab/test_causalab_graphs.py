@@ -87,18 +87,18 @@ def test_coefficients_are_those_of_their_setting() -> None:
     graph = graphs(7, 30)[-1]
     rng = np.random.default_rng(2)
     reference = [sample_equations(graph, "linear", "reference", rng) for _ in range(40)]
-    values = [t.linear for e in reference for ts in e.terms.values() for t in ts]
+    values = [t.linear for e in reference for ts in e.equations.values() for t in ts]
     assert set(values) == {1.0, 2.0, 3.0}
     assert {e.base for e in reference} <= set(map(float, range(15, 26)))
     wide = [sample_equations(graph, "linear", "wide", rng) for _ in range(40)]
-    sizes = [t.linear for e in wide for ts in e.terms.values() for t in ts]
+    sizes = [t.linear for e in wide for ts in e.equations.values() for t in ts]
     assert min(map(abs, sizes)) >= 0.5 and max(map(abs, sizes)) <= 3
     assert 0.4 < sum(value > 0 for value in sizes) / len(sizes) < 0.6
     assert all(e.base for e in wide)
     for found in (sample_equations(graph, "quadratic", "reference", rng) for _ in range(40)):
-        for terms in found.terms.values():
+        for terms in found.equations.values():
             for term in terms:
                 assert term.quadratic in (0.008, 0.012, 0.016)
                 assert 34.99 < -term.linear / (2 * term.quadratic) < 65.01
-        floor = sum(t.linear**2 / (4 * t.quadratic) for t in found.terms[FREQUENCY])
+        floor = sum(t.linear**2 / (4 * t.quadratic) for t in found.equations[FREQUENCY])
         assert 14.9 < found.base - floor < 25.1

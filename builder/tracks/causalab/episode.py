@@ -5,7 +5,7 @@ come from the engine that grading replays, so building and replay cannot differ.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
 from builder.tracks.causalab.equations import (
     BASES,
-    Equations,
     is_precise,
     sample_bases,
     sample_equations,
@@ -65,7 +64,7 @@ def draw_episode(
     the streams of what they have in common. With ``fixed`` one property (two of six) cannot be
     controlled. Raises :class:`Rejection` if no reactor crystal has its frequency inside the
     reactor's range, or none pin down what a fixed property does."""
-    equations = sample_equations(
+    model = sample_equations(
         graph, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
     )
     crystals = f"{setting}/{suite.crystals}"
@@ -76,11 +75,11 @@ def draw_episode(
         traced = [sample_trace_bases(properties(graph), source) for _ in range(2)]
         trace = _trace(graph, source)
     controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
-    shown, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
+    shown, manipulator = _evidence(graph, suite, setting, model, controllable, key)
     records = [*traced, *shown]
-    reactor = _reactor(equations.model, setting, stream(key, f"reactor/{crystals}"))
+    reactor = _reactor(model, setting, stream(key, f"reactor/{crystals}"))
     disturbance = _disturbance(graph, suite, setting, key)
-    model, names = equations.model, properties(graph)
+    names = properties(graph)
     seen = model.read(reactor)
     ends = {"low": float(BASES[0]), "high": float(BASES[1])}
     public = {
@@ -105,8 +104,10 @@ def draw_episode(
         "suite": suite.name,
         "setting": setting,
         "regime": f"{suite.observations}o{suite.budget}i",
-        "equations": equations.to_json(),
-        "base": equations.base,
+        "equations": {
+            name: [asdict(term) for term in terms] for name, terms in model.equations.items()
+        },
+        "base": model.base,
         "records": [dict(bases) for bases in records],
         "manipulator": manipulator,
         "reactor": reactor,
@@ -129,7 +130,7 @@ def _evidence(
     graph: LatentDAG,
     suite: Suite,
     setting: SuiteSetting,
-    equations: Equations,
+    model: Model,
     controllable: frozenset[str],
     key: bytes,
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
@@ -143,7 +144,7 @@ def _evidence(
         records = [sample_bases(names, setting, shown) for _ in range(suite.observations)]
         manipulator = sample_bases(names, setting, kept)
         barred = len(settable) < len(names)
-        if not barred or is_precise(equations, settable, records, manipulator):
+        if not barred or is_precise(model, settable, records, manipulator):
             return records, manipulator
     raise Rejection("no crystals that pin down what a fixed property does")
 

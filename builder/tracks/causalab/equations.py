@@ -10,7 +10,6 @@ rounding of the readings; such crystals are drawn again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
@@ -35,32 +34,9 @@ PRECISION: Final = 7e-4
 """Largest standard error of a coefficient, relative to it, under errors of one rounding unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """An episode's equations: ``terms`` are what each node's causes add, in summation order,
-    ``base`` is frequency's constant (a crystal has those of the properties)."""
-
-    terms: Mapping[str, tuple[Term, ...]]
-    base: float
-
-    @property
-    def target(self) -> str:
-        """Return the name of the target, frequency, which ``terms`` lists last."""
-        return list(self.terms)[-1]
-
-    @property
-    def model(self) -> Model:
-        """Return the equations as the engine runs them."""
-        return Model.make(list(self.terms)[:-1], self.target, self.terms, self.base)
-
-    def to_json(self) -> dict[str, list[dict[str, object]]]:
-        """Return the terms as the truth row keeps them."""
-        return {name: [asdict(term) for term in terms] for name, terms in self.terms.items()}
-
-
 def sample_equations(
     graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
-) -> Equations:
+) -> Model:
     """Draw every edge's coefficients (by ``setting`` if linear), and frequency's base."""
     if family == "quadratic":
         return _quadratic(graph, rng)
@@ -73,10 +49,15 @@ def sample_equations(
         for name in graph.nodes
     }
     base = round(_sign(rng) * float(rng.uniform(10, 30)), 2) if wide else _whole_base(rng)
-    return Equations(terms, base)
+    return _model(graph, terms, base)
 
 
-def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
+def _model(graph: LatentDAG, terms: Mapping[str, tuple[Term, ...]], base: float) -> Model:
+    """Return the engine's model of these equations; frequency, listed last, is its target."""
+    return Model.make(graph.nodes[:-1], graph.nodes[-1], terms, base)
+
+
+def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Model:
     """Draw a parabola for every edge, and the base of frequency. That base includes the constants
     of the parabolas that act on frequency."""
     constant = _whole_base(rng)
@@ -90,7 +71,7 @@ def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
             if name == FREQUENCY:
                 constant += curvature * axis * axis
         terms[name] = tuple(found)
-    return Equations(terms, round(constant, 2))
+    return _model(graph, terms, round(constant, 2))
 
 
 def _whole_base(rng: np.random.Generator) -> float:
@@ -127,7 +108,7 @@ def sample_trace_bases(names: Sequence[str], rng: np.random.Generator) -> dict[s
 
 
 def is_precise(
-    equations: Equations,
+    model: Model,
     settable: Sequence[str],
     records: Sequence[Mapping[str, float]],
     manipulator: Mapping[str, float],
@@ -135,9 +116,9 @@ def is_precise(
     """Return whether setting every settable property to both ends of its range, together with the
     records, pins every coefficient down to ``PRECISION``. It assumes linear equations and mode
     ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left out."""
-    shown = [equations.model.read(bases) for bases in records]
-    session = list(_session(equations, settable, manipulator))
-    for node, terms in equations.terms.items():
+    shown = [model.read(bases) for bases in records]
+    session = list(_session(model, settable, manipulator))
+    for node, terms in model.equations.items():
         parents = [term.parent for term in terms]
         if node in settable and set(parents) <= set(settable):
             continue  # experiments alone say enough
@@ -152,11 +133,11 @@ def is_precise(
 
 
 def _session(
-    equations: Equations, settable: Sequence[str], manipulator: Mapping[str, float]
+    model: Model, settable: Sequence[str], manipulator: Mapping[str, float]
 ) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
     """Yield readings of the manipulator's crystal (frequency too) and the properties set so
     far: none, then each set to 0 in turn, then each to 100. What is set stays set."""
-    crystal, done = Crystal(equations.model, manipulator, "shift"), set[str]()
+    crystal, done = Crystal(model, manipulator, "shift"), set[str]()
     yield crystal.read(), frozenset()
     for level in BASES:
         for name in settable:
