@@ -2,7 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV   ?= .venv
 RUN     = $(VENV)/bin/python
-PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
+# In a terminal pip shows its bars; into a pipe a line a step is enough.
+PIP     = $(RUN) -m pip --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet)
 LOCKED  = --constraint requirements.lock
 
 # Names of reference systems and of tracks; asked for only in recipes, once the environment is there.
@@ -25,9 +26,10 @@ help:
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else 0'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --upgrade-deps $(VENV)
 
 $(VENV)/.demo: pyproject.toml requirements.lock | $(RUN)
+	@echo "1 of 4: install what the demo and the README need into $(VENV)"
 	$(PIP) install $(LOCKED) --editable '.[build,baselines,hub]'
 	@touch $@
 
@@ -36,9 +38,11 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
-	@echo "building the small exam and checking every truth a second time: about a minute"
-	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh --quiet
+	@echo "2 of 4: build the small exam and check every truth a second time"
+	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
+	@echo "3 of 4: answer it with six systems"
 	$(RUN) -m baselines demo --release release --out answers
+	@echo "4 of 4: grade and rank them"
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
 	@echo "open leaderboard.html in a browser; then: $(RUN) -m grader answers/informed --html report.html"
 
@@ -74,7 +78,8 @@ types: $(VENV)/.dev
 
 # Files in the order of tests/conftest.py: long ones first, so that no worker is left with one.
 fast: $(VENV)/.dev
-	$(RUN) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(RUN) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
+	  -o console_output_style=classic
 
 slow: $(VENV)/.dev
 	$(RUN) -m pytest --numprocesses auto --dist loadfile -m slow

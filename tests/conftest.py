@@ -33,6 +33,8 @@ _FIRST = (
 """The files that take longest, in the order in which they are begun with. The first builds what
 others wait for, which the next do not need; at the end of a run only short ones are left."""
 
+_passed: list[str] = []
+
 Shared = Callable[[str, Callable[[Path], object]], Path]
 """Given a name and what makes a folder of that name, the folder."""
 
@@ -51,6 +53,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+def pytest_report_teststatus(
+    report: pytest.TestReport, config: pytest.Config
+) -> tuple[str, str, str] | None:
+    """With several processes a dot is fifty tests that passed: all of `make test` fits a screen."""
+    if not report.passed or report.when != "call" or not config.getoption("numprocesses", None):
+        return None
+    _passed.append(report.nodeid)
+    return ("passed", "", "") if len(_passed) % 50 else ("passed", ".", "PASSED")
 
 
 def pytest_unconfigure() -> None:

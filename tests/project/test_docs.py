@@ -181,6 +181,16 @@ def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.Mon
     assert names["lost"] and names["edges"] and set(names["counts"]) == set(names["tracks"])
 
 
+def test_a_workflow_publishes_the_site_that_one_command_builds(root: Path) -> None:
+    """With a search: the theme adds none where ``plugins`` names others."""
+    text = (root / ".github" / "workflows" / "docs.yml").read_text(encoding="utf-8")
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    assert {"run": "make docs"} in job["steps"]
+    assert {"path": "site"} in [step.get("with") for step in job["steps"]]
+    settings = (root / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "site_dir: site\n" in settings and "plugins: [search]\n" in settings
+
+
 @pytest.mark.slow
 def test_the_guides_become_a_site(root: Path, tmp_path: Path) -> None:
     """A page outside the navigation, or a link to nowhere, ends a strict build."""
