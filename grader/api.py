@@ -167,7 +167,7 @@ def grade(
         submission = read_submission(Path(answers), split.tasks)
     chosen = split.choose_exam_for(frozenset(submission.answers))
     graded = grade_exam(chosen, submission)
-    if not isinstance(answers, Mapping):
+    if submission.unknown and not isinstance(answers, Mapping):
         graded = with_gap(graded)
     report = graded.report
     if chosen.keeps_ledger:

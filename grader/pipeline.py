@@ -90,7 +90,7 @@ def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -
     what reading the other answers may cost.
     """
     exam, here, mine = graded.exam, graded.totals.skill, graded.submission
-    if not (exam.split.reveal and here and mine.answers and mine.unknown):
+    if not (exam.split.reveal and here and mine.answers):
         return graded
     release, key = exam.split.release, exam.split.transcript_key
     for name in release.splits:
@@ -108,8 +108,8 @@ def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -
         gap = {"split": name, "missing": missing, "skill": there.value}
         gap |= {"difference": there.value - here.value, "interval": [low, high]}
         text = (
-            f"skill on {name}, whose truth is public, is {there.value - here.value:+.1f} to that "
-            f"here (95% {low:+.1f} to {high:+.1f}; {missing:,} tasks missing there)"
+            f"skill on {name}, whose truth is public, minus skill here: "
+            f"{there.value - here.value:+.1f} ({low:+.1f} to {high:+.1f}; {missing:,} missing there)"
         )
         notices = [text, *graded.report["notices"]]
         return replace(graded, report={**graded.report, "gap": gap, "notices": notices})

@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     document = bool(arguments.json or arguments.html)
     tables = document or arguments.full or bool(arguments.track)
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
-    graded = with_gap(graded, limits_of(arguments))
+    if submission.unknown:
+        graded = with_gap(graded, limits_of(arguments))
     if exam.keeps_ledger:
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)
