@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from smaller_splits import write_splits
 
+from grader.statistics import bootstrap
+
 ROOT = Path(__file__).resolve().parent.parent
 
 _FIRST = (
@@ -77,6 +79,13 @@ def pytest_unconfigure() -> None:
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes intervals from 50 draws: a thousand are a fifth of each grading, or more."""
+    draw = bootstrap._draws
+    monkeypatch.setattr(bootstrap, "_draws", lambda names, seed, _: draw(names, seed, 50))
 
 
 @pytest.fixture(scope="session")

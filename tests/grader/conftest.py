@@ -10,7 +10,6 @@ from grading import Runner
 from grader.commands.main import main
 from grader.opening import open_release
 from grader.release.exam import Exam, Split, choose_exam
-from grader.statistics import bootstrap
 
 
 @pytest.fixture(scope="session")
@@ -82,15 +81,9 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def runner(
-    release: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], few_draws: None
 ) -> Runner:
-    """The real command line on the small release, its intervals from 50 draws: a thousand are a
-    fifth of each grading."""
-    draw = bootstrap._draws
-    monkeypatch.setattr(bootstrap, "_draws", lambda names, seed, _: draw(names, seed, 50))
+    """The real command line on the small release."""
     place = tmp_path / "outputs"
     place.mkdir()
     return Runner(release, place, capsys)

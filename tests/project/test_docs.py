@@ -62,6 +62,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
     return folder
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(
     "document",
     [
