@@ -108,8 +108,8 @@ def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -
         gap = {"split": name, "missing": missing, "skill": there.value}
         gap |= {"difference": there.value - here.value, "interval": [low, high]}
         text = (
-            f"skill on {name}, whose truth is public, minus skill here: "
-            f"{there.value - here.value:+.1f} ({low:+.1f} to {high:+.1f}; {missing:,} missing there)"
+            f"skill on {name}, whose truth is public, minus skill here: {gap['difference']:+.1f} "
+            f"({low:+.1f} to {high:+.1f}; {missing:,} tasks missing there)"
         )
         notices = [text, *graded.report["notices"]]
         return replace(graded, report={**graded.report, "gap": gap, "notices": notices})
