@@ -221,20 +221,19 @@ def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Pat
 def test_losses_are_regressed_on_the_support_of_a_built_release(
     model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From a CauseNet file to a line a system: the support that world rows keep."""
+    """From the shipped pairs to a line a system: the support that world rows keep."""
     from baselines.__main__ import main as baseline
     from benchmarks.commonness import main as commonness
     from builder.commands.main import main as build
 
-    relations = [(f"cause_{'abcdef'[k]}", f"effect_{'abcdef'[k]}", 4**k) for k in range(6)]
-    (tmp_path / "causenet.jsonl").write_bytes(causenet_lines(relations))
+    sample = Path(__file__).parent.parent.parent / "splits/causenet-sample.jsonl"
     file = tmp_path / "split.toml"
     file.write_text(
         'name = "told"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "told"\n'
         "[splits.dev.causalds]\nscenes = 6\nrows = { train = 60, test = 20 }\n"
         'motifs = { chain = 1, iv = 1, mediation = 1 }\nwords = "llm"\n'
         f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
-        f'transcripts = "{tmp_path / "kept"}"\ncausenet = "{tmp_path / "causenet.jsonl"}"\n'
+        f'transcripts = "{tmp_path / "kept"}"\ncausenet = "{sample}"\n'
         "retries = 0\nbudgets = { mapping = 2, story = 2, seeds = 1 }\n"
     )
     release = tmp_path / "release"

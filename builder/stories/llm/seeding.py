@@ -7,7 +7,7 @@ no file, and no pair is dealt again before all have been.
 CauseNet-Precision holds causal relations found in text (Heindorf et al. 2020). Each line is a JSON
 object ``{"causal_relation": {"cause": {"concept": …}, "effect": {"concept": …}}, "sources": […]}``;
 the file may be compressed with bzip2. The number of sources is the *support* of a relation: how
-often it was found.
+often it was found. In ``splits/causenet-sample.jsonl`` it stands in place of the sources.
 """
 
 import bz2
@@ -85,7 +85,8 @@ def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[Caus
             ) from None
         if (pair := _usable(*ends)) is not None:
             sources = told.get("sources")
-            yield pair, len(sources) if isinstance(sources, list) else 0
+            count = sources if type(sources) is int else 0
+            yield pair, len(sources) if isinstance(sources, list) else max(0, count)
 
 
 def _usable(cause: object, effect: object) -> CausalPair | None:
