@@ -53,22 +53,22 @@ def stale_places(root: Path, figures: Sequence[Figure]) -> list[str]:
     ]
 
 
-def measured(figure: Figure, release: Path | None, answers: Path | None) -> Figure:
+def measure_again(figure: Figure, release: Path | None, answers: Path | None) -> Figure:
     """Return a measurement with its values as measured now, in the form of the stored ones.
 
     It is returned as it is without ``from``, and where ``release`` is none of those it is ``of``.
     """
-    name = None if release is None else _opened(release).name.split()[0]
+    name = None if release is None else _open_release(release).name.split()[0]
     if "from" not in figure or figure["of"] not in ("code", name):
         return figure
     values = [
-        _like(old, _measure(words, release, answers))
+        _format_like(old, _measure(words, release, answers))
         for old, words in zip(figure["values"], figure["from"], strict=True)
     ]
     return {**figure, "values": values}
 
 
-def _like(old: str, new: float) -> str:
+def _format_like(old: str, new: float) -> str:
     """Return ``new`` with as many decimals as ``old``, and a comma for each thousand."""
     return f"{new:,.{len(old.partition('.')[2])}f}".replace("-", "−")
 
@@ -92,14 +92,14 @@ def _measure(words: str, release: Path | None, answers: Path | None) -> float:
 
 
 @cache
-def _opened(release: Path) -> Release:
+def _open_release(release: Path) -> Release:
     return Release(release)
 
 
 @cache
 def _report(answers: Path, release: Path) -> dict[str, Any]:
     """Return the report of a system's answers on the release's own exam."""
-    return grade(answers, _opened(release)).data
+    return grade(answers, _open_release(release)).data
 
 
 @cache
@@ -125,7 +125,7 @@ def rewrite(root: Path, release: Path | None, answers: Path | None) -> list[str]
     figures = read_figures(root)
     if stale := stale_places(root, figures):
         raise UsageError(stale[0].replace("run `make figures`", "restore its words"))
-    renewed = [measured(figure, release, answers) for figure in figures]
+    renewed = [measure_again(figure, release, answers) for figure in figures]
     lines, pages = [], dict[Path, str]()
     for old, new in zip(figures, renewed, strict=True):
         if old == new:

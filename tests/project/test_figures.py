@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from baselines.__main__ import main as baselines
-from benchmarks.figures import FIGURES, measured, read_figures, rewrite, stale_places
+from benchmarks.figures import FIGURES, measure_again, read_figures, rewrite, stale_places
 from grader.errors import UsageError
 
 
@@ -21,7 +21,7 @@ def test_every_page_holds_the_stored_measurements(root: Path) -> None:
 def test_a_stale_number_is_found_and_renewed(root: Path, tmp_path: Path) -> None:
     """Every measurement of the code is made again; one that was true last year is planted."""
     figures = read_figures(root)
-    assert [measured(figure, None, None) for figure in figures] == figures
+    assert [measure_again(figure, None, None) for figure in figures] == figures
     shutil.copytree(root / "docs", tmp_path / "docs")
     shutil.copy(root / "SECURITY.md", tmp_path)
     page, file = tmp_path / "docs" / "limits.md", tmp_path / FIGURES
@@ -48,4 +48,4 @@ def test_mini_gives_the_stored_measurements(root: Path, tmp_path: Path) -> None:
         words = [system, "--release", str(release), "--out", str(answers / system)]
         assert baselines(words) == 0
     figures = read_figures(root)
-    assert [measured(figure, release, answers) for figure in figures] == figures
+    assert [measure_again(figure, release, answers) for figure in figures] == figures
