@@ -173,6 +173,8 @@ def test_frames_tell_no_sign_and_are_direct() -> None:
     for frame in EFFECTS:
         assert not signs.search(frame.text), frame.text
         assert re.search(r"direct|nothing in between|without any detour", frame.text), frame.text
+    for text in (text for texts in PAIRS.values() for text in texts):
+        assert text.count("directly") == 2, text
 
 
 def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
