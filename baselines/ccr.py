@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final
@@ -10,9 +10,6 @@ from typing import Any, Final
 from baselines.ccr_story import Simulation, read_context, read_simulation
 from baselines.exam import (
     Answer,
-    Answers,
-    OpenedExam,
-    Solver,
     SolveTask,
     TrackSystems,
     from_prompts,
@@ -34,7 +31,10 @@ def solve(prompt: str) -> dict[str, Any]:
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
-    quantity = _linear_quantity(prompt) if "obey these equations" in prompt else _quantity(prompt)
+    if "obey these equations" in prompt:
+        quantity: Quantity = partial(linear_effect, _linear_context(prompt))
+    else:
+        quantity = _quantity(prompt)
     return {"quantities": {name: _product(text, quantity) for name, text in listed}}
 
 
@@ -61,11 +61,6 @@ def _quantity(prompt: str) -> Quantity:
     context = _boolean_context(prompt)
     quantities = exact_quantities(context, cut_tree(context.dag))
     return lambda measure, path: quantities[path[0], path[1]][measure]
-
-
-def _linear_quantity(prompt: str) -> Quantity:
-    """Return the exact quantities of the linear model in a prompt, as a function."""
-    return partial(linear_effect, _linear_context(prompt))
 
 
 def _boolean_context(prompt: str) -> BooleanContext:
@@ -223,23 +218,20 @@ def naive(task: Task) -> Answer:
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
 
 
-def _global_wrong(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Answer with :func:`global_wrong` over all tasks of the exam."""
-    return from_prompts(global_wrong(tasks))(exam, tasks)
-
-
-def _noisy(rate: float) -> Solver:
-    """Return :func:`noise` as a solver of exams."""
-    return from_prompts(noise(rate))
-
-
 SYSTEMS: Final = TrackSystems(
     naive=from_prompts(naive),
     informed=from_prompts(perfect),
     own={
         "ccr-perfect": ("reads every prompt by rules; valid and consistent", from_prompts(perfect)),
         "ccr-biased": ("a shifted model; invalid but consistent", from_prompts(shifted_model)),
-        "ccr-global-wrong": ("local pairs right, the global one wrong", _global_wrong),
+        "ccr-global-wrong": (
+            "local pairs right, the global one wrong",
+            lambda exam, tasks: from_prompts(global_wrong(tasks))(exam, tasks),
+        ),
     },
-    rated=("ccr-noise-RATE", "flips RATE percent of the right answers", _noisy),
+    rated=(
+        "ccr-noise-RATE",
+        "flips RATE percent of the right answers",
+        lambda rate: from_prompts(noise(rate)),
+    ),
 )

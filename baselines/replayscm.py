@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from baselines.exam import TrackSystems, from_prompts
-from builder.graphs.bits import members
+from builder.graphs.graph import members
 from builder.tracks.replayscm.determinacy import ParentLimits, limits_by_roots
 from builder.tracks.replayscm.plan import Disclosure
 from builder.tracks.replayscm.programs import HiddenProgram, assemble, name_of
@@ -196,16 +196,12 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return other_program(puzzle, first=True)
-    runs = (first_program(puzzle, setting) for setting in _hypotheses(puzzle))
-    return as_answer(task, next((found for found in runs if found is not None), None))
-
-
-def first_program(puzzle: Puzzle, setting: ParentLimits) -> FittedProgram | None:
-    """Return the first program that fits: on learned graphs, then on any parents; None without."""
     attempts = (
-        place_mechanisms(puzzle, setting, *proposal) for proposal in _proposals(puzzle, setting)
+        place_mechanisms(puzzle, setting, *proposal)
+        for setting in _hypotheses(puzzle)
+        for proposal in _proposals(puzzle, setting)
     )
-    return next((found for found in attempts if found is not None), None)
+    return as_answer(task, next((found for found in attempts if found is not None), None))
 
 
 def _proposals(puzzle: Puzzle, setting: ParentLimits) -> Iterator[tuple[Proposals, int]]:
@@ -307,7 +303,7 @@ def place_mechanisms(
         v: [
             (mask, fitted)
             for mask in proposed
-            if (fitted := _fit_function(puzzle, v, index[mask], cap))
+            if (fitted := first_fit(puzzle.tables, v, index[mask], cap))
         ]
         for v, proposed in proposals.items()
     }
@@ -326,13 +322,6 @@ def place_mechanisms(
         known |= 1 << v
     total = sum(choice.size for choice in choices.values())
     return FittedProgram(tuple(members(setting.roots)), choices, total)
-
-
-def _fit_function(puzzle: Puzzle, child: int, k: int, cap: int) -> Choice | None:
-    """Return the first function of ``child`` (AST size to ``cap``) that fits, or None."""
-    if puzzle.tables.zeros[child, k] & puzzle.tables.ones[child, k]:
-        return None
-    return first_fit(puzzle.tables, child, k, cap)
 
 
 def _index(n: int) -> dict[int, int]:

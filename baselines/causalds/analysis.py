@@ -35,7 +35,7 @@ from baselines.causalds.estimators import (
 from baselines.causalds.regression import Columns, is_binary
 from baselines.exam import Answer, FloatArray, ShownScene, generator
 from builder.equations.margins import association_margin
-from builder.graphs.graph import LatentDAG
+from builder.graphs.graph import LatentDAG, one_is_apart
 from builder.reader import Reading, read_story
 from grader.scoring.shape import Task
 
@@ -107,7 +107,7 @@ def associations(
         return np.column_stack([s, s - r])
 
     zeros = [graph.d_separated((x,), (y,), third)]
-    zeros += [_leaves_unchanged(graph, x, y, z) for z in third]
+    zeros += [one_is_apart(graph, x, y, z) for z in third]
     # The prompt's promise: a label's value is exactly zero or at least this far from it.
     margin = association_margin(measured=not tables.measured.isdisjoint(names))
     found = draws(tables, frozenset(names), estimator, weights)
@@ -135,13 +135,6 @@ def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> 
 def partial_correlation(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     """Return r(X, Y | Z) from r(X, Y), r(X, Z) and r(Y, Z), each of shape (B,)."""
     return np.asarray((r - a * b) / np.sqrt(np.maximum((1 - a**2) * (1 - b**2), 1e-9)))
-
-
-def _leaves_unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
-    """Tell whether Z cannot change the correlation: one of the three is apart from the others."""
-    return any(
-        graph.d_separated((one,), rest) for one, rest in ((x, (y, z)), (y, (x, z)), (z, (x, y)))
-    )
 
 
 class Analyst(Protocol):

@@ -13,13 +13,14 @@ from baselines.causalds.estimators import (
     frontdoor,
     natural_effect,
 )
-from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import (
     Effect,
     frontdoor_sets,
     is_identifiable,
     is_structural_zero,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
 )
 
 _EFFECTS: Final[Mapping[str, Effect]] = {
@@ -86,9 +87,9 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
-    through = frontdoor_sets(graph, x, y)
-    if through:
-        mediators = sorted(through[0])
+    through = next(frontdoor_sets(graph, x, y), None)
+    if through is not None:
+        mediators = sorted(through)
         return Plan(frozenset({x, y, *mediators}), partial(frontdoor, contrast, mediators))
     below = graph.descendants((x,))
     controls = sorted(name for name in graph.observed_nodes if name not in below)
@@ -135,22 +136,13 @@ def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | Non
         return None
     outside = set(graph.observed_nodes) - graph.descendants(x) - {y}
     near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
-    without = _without_edges_out_of(graph, mediators)
+    affected = mediators | {y}
+    back_door, apart = _without_edges_out_of(graph, {x}), _without_edges_out_of(graph, mediators)
     for given in (frozenset(near), *_subsets(outside)):
-        if _is_unconfounded(graph, x, mediators | {y}, given) and without.d_separated(
-            mediators, (y,), given | {x}
-        ):
+        unconfounded = not given & affected and back_door.d_separated((x,), affected, given)
+        if unconfounded and apart.d_separated(mediators, (y,), given | {x}):
             return given
     return None
-
-
-def _is_unconfounded(
-    graph: LatentDAG, x: str, affected: frozenset[str], given: frozenset[str]
-) -> bool:
-    """Tell whether ``given`` blocks every back-door path from x to ``affected``."""
-    return not given & affected and _without_edges_out_of(graph, {x}).d_separated(
-        (x,), affected, given
-    )
 
 
 def _subsets(names: set[str]) -> Iterator[frozenset[str]]:

@@ -21,14 +21,15 @@ from baselines.causalds.naive_analyst import make_solver as naive_solver
 from baselines.causalds.regression import Forecast, forecast
 from baselines.exam import Answer, FloatArray, ShownScene, csv_text
 from builder.equations.margins import TIE_BAND
-from builder.graphs.adjustment import (
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import (
     forbidden_controls,
+    identification_method,
+    is_identifiable,
     minimal_adjustment_sets,
     opens_collider_bias,
     valid_adjustment_sets,
 )
-from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import identification_method, is_identifiable
 from grader.scoring.shape import Task
 
 Solve = Callable[[Task, SceneAnalysis], Answer]

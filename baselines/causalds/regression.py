@@ -102,9 +102,10 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     Logistic fits accept any response in [0, 1] (quasi-likelihood) and carry a slight ridge, so
     that separated data give finite coefficients.
     """
-    if not logistic:
-        return _solve(design, weights, np.broadcast_to(y, weights.shape) * weights, _RIDGE)
     y = np.broadcast_to(y, weights.shape)
+    if not logistic:
+        gram = _gram(design, weights) + _RIDGE * np.eye(design.shape[1])
+        return np.asarray(np.linalg.solve(gram, (y * weights @ design)[:, :, None])[:, :, 0])
     beta = _newton(design, y[:1], weights[:1], np.zeros((1, design.shape[1])))
     if len(weights) == 1:
         return beta
@@ -159,14 +160,6 @@ def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
         p = np.clip(mean, 1e-9, 1 - 1e-9)
         return float(-2 * (y * np.log(p) + (1 - y) * np.log(1 - p)).sum())
     return float(len(y) * np.log(np.mean((y - mean) ** 2) + 1e-12))
-
-
-def _solve(
-    design: FloatArray, weights: FloatArray, weighted: FloatArray, ridge: float
-) -> FloatArray:
-    """Return linear ridge coefficients, shape (B, p). ``weighted`` is weights times response."""
-    gram = _gram(design, weights) + ridge * np.eye(design.shape[1])
-    return np.asarray(np.linalg.solve(gram, (weighted @ design)[:, :, None])[:, :, 0])
 
 
 def _gram(design: FloatArray, weights: FloatArray) -> FloatArray:

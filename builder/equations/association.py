@@ -10,17 +10,23 @@ r_XY.Z - r_XY has a smaller error than either of its terms.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from builder.equations.equation import Array
 from builder.equations.mechanisms import MECHANISMS
-from builder.equations.quantities import STRUCTURAL_ZERO, Quantity
-from builder.equations.rqmc import BoundNotMet, NoiseSample, jackknife, refined_means
+from builder.equations.quantities import (
+    STRUCTURAL_ZERO,
+    BoundNotMet,
+    NoiseSample,
+    Quantity,
+    jackknife,
+    refined_means,
+)
 from builder.equations.world import World
+from builder.graphs.graph import one_is_apart
 
 CORRELATION_BOUND: Final = 0.001
 """Largest standard error of a correlation, of a partial one, and of a change of it."""
@@ -29,8 +35,7 @@ SPREAD_BOUND: Final = 0.005
 """The outcome's standard deviation is known to this relative standard error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Associations:
+class Associations(NamedTuple):
     """Associations of X and Y: ``marginal`` r_XY, ``partial[z]`` r_XY.Z, ``change[z]`` r_XY.Z -
     r_XY, and ``outcome_sd``, the population sd of Y."""
 
@@ -59,7 +64,7 @@ def associations(
         [
             bool(apart[0, 1]),
             *(zero_partial(world, x, y, z) for z in others),
-            *(zero_change(world, x, y, z) for z in others),
+            *(one_is_apart(world.graph, x, y, z) for z in others),
             False,
         ]
     )
@@ -78,16 +83,14 @@ def associations(
         values, errors = jackknife(means, partial(_correlations, apart, zeros[1 : count + 1]))
         limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
         if (errors[~zeros] <= limits[~zeros]).all():
-            found = [
+            marginal, *given, outcome_sd = (
                 STRUCTURAL_ZERO if zero else Quantity(value, se, draws, "rqmc")
                 for value, se, zero in zip(values.tolist(), errors.tolist(), zeros, strict=True)
-            ]
-            return Associations(
-                found[0],
-                dict(zip(others, found[1 : count + 1], strict=True)),
-                dict(zip(others, found[count + 1 : -1], strict=True)),
-                found[-1],
             )
+            partials, changes = (
+                dict(zip(others, part, strict=True)) for part in (given[:count], given[count:])
+            )
+            return Associations(marginal, partials, changes, outcome_sd)
     raise BoundNotMet(
         f"associations of {x} and {y}: standard error {errors.max():.2g} after {draws} draws"
     )
@@ -123,13 +126,6 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
     nodes = [world.node(v) for v in world.graph.ancestors((x, y, z))]
     linear = all(node.affine is not None or not node.parents for node in nodes)
     return linear or affine_given(world, x, z) or affine_given(world, y, z)
-
-
-def zero_change(world: World, x: str, y: str, z: str) -> bool:
-    """Return whether r_XY.Z - r_XY is zero: one of X, Y and Z is independent of both others."""
-    graph = world.graph
-    triples = ((x, y, z), (y, x, z), (z, x, y))
-    return any(graph.d_separated((a,), (b, c)) for a, b, c in triples)
 
 
 def affine_given(world: World, v: str, z: str) -> bool:

@@ -11,6 +11,7 @@ of equations and Boolean rules contain; five of each are synthetic and cover fur
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from builder.equations import curves, switches
@@ -47,13 +48,17 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "sharp_threshold": MechanismFamily(
         "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
     ),
-    "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
-    "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
+    "noisy_or": MechanismFamily(
+        "binary", partial(switches.draw_gate, (0.0,), 0.0), switches.gate_mean
+    ),
+    "noisy_and": MechanismFamily(
+        "binary", partial(switches.draw_gate, (1.0,), 0.0), switches.gate_mean
+    ),
     "logic_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean
+        "binary", partial(switches.draw_gate, (0.0, 1.0), 0.25), switches.gate_mean
     ),
     "signed_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean
+        "binary", partial(switches.draw_gate, (0.0, 1.0), 0.75), switches.gate_mean
     ),
 }
 
@@ -82,20 +87,20 @@ class Profile:
 
 DEFAULT_PROFILE: Final = Profile()
 
-_PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
+PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
 
 CONTINUOUS_PROFILES: Final[Mapping[str, Profile]] = {
     "linear_additive": Profile(),
     "interaction_response": Profile(("product", "saturating", "cooperative")),
     "symbolic_transform": Profile(("rational", "power", "exp_log", "piecewise")),
     "additive_baseline": Profile(("linear_additive",), noises=("gauss",)),
-    "smooth_handcrafted": Profile(("handcrafted",), noises=_PLAIN_NOISES),
-    "neural_blackbox": Profile(("neural",), noises=_PLAIN_NOISES),
-    "mixture_noise": Profile(("handcrafted",), noises=_PLAIN_NOISES, mixture=(0.8, 0.45)),
+    "smooth_handcrafted": Profile(("handcrafted",), noises=PLAIN_NOISES),
+    "neural_blackbox": Profile(("neural",), noises=PLAIN_NOISES),
+    "mixture_noise": Profile(("handcrafted",), noises=PLAIN_NOISES, mixture=(0.8, 0.45)),
     "heteroscedastic": Profile(
-        ("handcrafted",), noises=_PLAIN_NOISES, heteroscedastic=HETEROSCEDASTIC_SHARE
+        ("handcrafted",), noises=PLAIN_NOISES, heteroscedastic=HETEROSCEDASTIC_SHARE
     ),
-    "coarsened_continuous": Profile(("handcrafted",), noises=_PLAIN_NOISES, coarse_share=1.0),
+    "coarsened_continuous": Profile(("handcrafted",), noises=PLAIN_NOISES, coarse_share=1.0),
 }
 """Continuous profiles by name, the three empirical ones first."""
 

@@ -8,7 +8,7 @@ family is those functions and one row of ``NOISE_FAMILIES``.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -66,6 +66,10 @@ class Noise:
         )
         shape = tuple(significant(number, PARAMETER_DIGITS) for number in self.shape)
         return Noise(self.family, significant(self.scale, PARAMETER_DIGITS), shape, spread)
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain JSON values, without a ``spread`` of None."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """Return ``n`` standardised innovations (mean 0, standard deviation 1)."""

@@ -177,17 +177,9 @@ def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[
     from 0 to 1, and the change is multiplied by its standard deviation."""
     mean = MECHANISMS[node.mechanism].mean
     for i, column in enumerate(columns):
-        low, high, weight = _ends(column)
-        ends = [
-            mean(node.parameters, [*columns[:i], moved, *columns[i + 1 :]]) for moved in (low, high)
-        ]
-        yield float(np.mean(np.abs(ends[1] - ends[0]))) * weight / sd
-
-
-def _ends(column: Array) -> tuple[Array, Array, float]:
-    """Return where a parent moves from and to, and the weight: half an sd to either side and 1, or
-    if it is binary 0 to 1 and its sd."""
-    spread = float(column.std())
-    if np.all((column == 0.0) | (column == 1.0)):
-        return np.zeros_like(column), np.ones_like(column), spread
-    return column - 0.5 * spread, column + 0.5 * spread, 1.0
+        spread, weight = float(column.std()), 1.0
+        ends = column - 0.5 * spread, column + 0.5 * spread
+        if np.all((column == 0.0) | (column == 1.0)):
+            ends, weight = (np.zeros_like(column), np.ones_like(column)), spread
+        low, high = (mean(node.parameters, [*columns[:i], end, *columns[i + 1 :]]) for end in ends)
+        yield float(np.mean(np.abs(high - low))) * weight / sd

@@ -6,7 +6,7 @@ the other causes.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Final
 
@@ -100,39 +100,37 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
     return np.clip(expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
 
 
-def gate_draw(
-    conjunctions: tuple[float, ...], negation: float
-) -> Callable[[np.random.Generator, Sequence[Parent]], Parameters]:
-    """Return a function that draws the parameters of a gate.
+def draw_gate(
+    conjunctions: tuple[float, ...],
+    negation: float,
+    rng: np.random.Generator,
+    parents: Sequence[Parent],
+) -> Parameters:
+    """Draw the parameters of a gate.
 
     Its kind is drawn from ``conjunctions``, where 1 is "and" and 0 is "or". Each input is negated
     with probability ``negation``. A continuous parent is cut where a Gaussian of its mean and sd
     would leave the gate open half of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5.
     The cuts are parameters: no sample moves them. The output flips with probability U(0.02, 0.12).
     """
-
-    def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-        """Return cuts, negations, kind and flip probability of one gate."""
-        count = len(parents)
-        conjunction = pick(rng, conjunctions)
-        negated = rng.random(count) < negation
-        jitter = rng.uniform(-0.3, 0.3, count)
-        # Each input holds in this share of cases, so that all of them hold in half.
-        share = 0.5 ** (1.0 / max(count, 1))
-        holds = share if conjunction else 1.0 - share
-        cuts = []
-        for parent, no, move in zip(parents, negated, jitter, strict=True):
-            above = 1.0 - holds if no else holds
-            place = summary(float(special.ndtri(1.0 - above))) + float(move)
-            cuts.append(0.5 if parent.binary else parent.mean + parent.sd * place)
-        return {
-            "cuts": floats(cuts),
-            "negated": floats(negated),
-            "conjunction": conjunction,
-            "flip": float(rng.uniform(0.02, 0.12)),
-        }
-
-    return draw
+    count = len(parents)
+    conjunction = pick(rng, conjunctions)
+    negated = rng.random(count) < negation
+    jitter = rng.uniform(-0.3, 0.3, count)
+    # Each input holds in this share of cases, so that all of them hold in half.
+    share = 0.5 ** (1.0 / max(count, 1))
+    holds = share if conjunction else 1.0 - share
+    cuts = []
+    for parent, no, move in zip(parents, negated, jitter, strict=True):
+        above = 1.0 - holds if no else holds
+        place = summary(float(special.ndtri(1.0 - above))) + float(move)
+        cuts.append(0.5 if parent.binary else parent.mean + parent.sd * place)
+    return {
+        "cuts": floats(cuts),
+        "negated": floats(negated),
+        "conjunction": conjunction,
+        "flip": float(rng.uniform(0.02, 0.12)),
+    }
 
 
 def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:

@@ -140,9 +140,14 @@ class World:
         return law.density((value - mean) / scale) / scale
 
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values. Written with Python's float repr the round trip is exact."""
+        """Return plain JSON values, without a ``grid`` of None. Written with Python's float repr
+        the round trip is exact."""
         return {
-            "nodes": [_node_to_json(node) for node in self.nodes],
+            "nodes": [
+                {key: value for key, value in asdict(node).items() if key != "grid" or value}
+                | {"noise": node.noise and node.noise.to_json()}
+                for node in self.nodes
+            ],
             "edges": [list(edge) for edge in self.graph.edges],
             "latent": [name for name in self.graph.nodes if name in self.graph.latent],
         }
@@ -151,14 +156,3 @@ class World:
 def on_grid(values: Array, grid: float | None) -> Array:
     """Return values (n,) rounded to the nearest multiples of ``grid``, as they are for None."""
     return values if grid is None else grid * np.rint(values / grid)
-
-
-def _node_to_json(node: Node) -> dict[str, object]:
-    """Return a node's fields as JSON values, without ``grid`` and ``spread`` where they are
-    None."""
-    record = asdict(node)
-    if node.grid is None:
-        del record["grid"]
-    if node.noise is not None and node.noise.spread is None:
-        del record["noise"]["spread"]
-    return record

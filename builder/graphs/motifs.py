@@ -7,7 +7,6 @@ verdict, so that the presence of an unmeasured variable does not reveal one.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -45,31 +44,32 @@ def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Mot
     return Motif(name, LatentDAG(nodes, pairs, frozenset(latent.split())), treatment, "Y")
 
 
-def _catalogue(*motifs: Motif) -> Mapping[str, Motif]:
-    """Return the motifs by name, read-only."""
-    return MappingProxyType({motif.name: motif for motif in motifs})
-
-
-MOTIFS = _catalogue(
-    _motif("chain", "X>M M>Y"),
-    _motif("mediation", "X>M M>Y X>Y"),
-    _motif("confounding", "Z>X Z>Y X>Y"),
-    _motif("fork", "Z>X Z>Y"),
-    _motif("collider", "X>Z Y>Z"),
-    _motif("arrowhead", "X>V2 V1>V2 X>Y V1>Y V2>Y"),
-    _motif("diamond", "X>M1 M1>Y X>M2 M2>Y"),
-    _motif("diamondcut", "V1>V2 V1>X X>Y V2>Y"),
-    _motif("frontdoor", "X>Z Z>Y U>X U>Y", latent="U"),
-    _motif("iv", "Z>X X>Y U>X U>Y", latent="U"),
-    _motif("double_nc", "U>A U>Y U>Z U>W A>Y", latent="U", treatment="A"),
-    _motif("triangle", "X>Y X>V3 Y>V3"),
-)
+MOTIFS: Final[Mapping[str, Motif]] = {
+    motif.name: motif
+    for motif in (
+        _motif("chain", "X>M M>Y"),
+        _motif("mediation", "X>M M>Y X>Y"),
+        _motif("confounding", "Z>X Z>Y X>Y"),
+        _motif("fork", "Z>X Z>Y"),
+        _motif("collider", "X>Z Y>Z"),
+        _motif("arrowhead", "X>V2 V1>V2 X>Y V1>Y V2>Y"),
+        _motif("diamond", "X>M1 M1>Y X>M2 M2>Y"),
+        _motif("diamondcut", "V1>V2 V1>X X>Y V2>Y"),
+        _motif("frontdoor", "X>Z Z>Y U>X U>Y", latent="U"),
+        _motif("iv", "Z>X X>Y U>X U>Y", latent="U"),
+        _motif("double_nc", "U>A U>Y U>Z U>W A>Y", latent="U", treatment="A"),
+        _motif("triangle", "X>Y X>V3 Y>V3"),
+    )
+}
 """All twelve motifs by name, in the order of the paper's catalogue."""
 
-PLANTED = _catalogue(
-    _motif("napkin", "W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", latent="U1 U2"),
-    _motif("mediation_confounded", "X>M M>Y X>Y U>M U>Y", latent="U"),
-)
+PLANTED: Final[Mapping[str, Motif]] = {
+    motif.name: motif
+    for motif in (
+        _motif("napkin", "W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", latent="U1 U2"),
+        _motif("mediation_confounded", "X>M M>Y X>Y U>M U>Y", latent="U"),
+    )
+}
 """Two structures on which rung 3 departs from rung 2, too rare to arise by chance. The napkin
 identifies the ATE but not a non-binary ETT, confounded mediation no natural effect."""
 

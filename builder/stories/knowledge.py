@@ -140,11 +140,6 @@ def plural_verb(verb: str) -> str | None:
 
 
 @cache
-def _read(path: Path) -> Domain:
-    return read_domain(path)
-
-
-@cache
 def _our_files() -> Mapping[str, Path]:
     """Return the files of our own domains by key."""
     return {path.stem: path for path in FOLDER.glob("*.toml")}
@@ -159,7 +154,7 @@ def own_files() -> list[Path]:
 def domains() -> tuple[Domain, ...]:
     """Return our domains and those of ``--domains``, which replace ours, sorted by key."""
     found = _files()
-    return tuple(_read(found[key]) for key in sorted(found))
+    return tuple(_read_once(found[key]) for key in sorted(found))
 
 
 def domain(key: str) -> Domain:
@@ -169,7 +164,7 @@ def domain(key: str) -> Domain:
         raise UsageError(
             f"no domain {key}; give the folder of domains the release was built with: --domains DIR"
         )
-    return _read(path)
+    return _read_once(path)
 
 
 def _files() -> dict[str, Path]:
@@ -218,18 +213,17 @@ def read_domain(path: Path) -> Domain:
         children[index[edge.cause]] |= 1 << index[edge.effect]
         parents[index[edge.effect]] |= 1 << index[edge.cause]
     scenery = Scenery(path.stem, *told.record, told.book, told.people, told.settings, told.colour)
-    masks = tuple(children), tuple(parents), _allowed_concepts(told.variable)
-    return Domain(scenery, told.field, told.title, told.variable, clauses, *masks)
-
-
-def _allowed_concepts(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
-    """Return masks (bit i: concept i) of a node's concepts by (its kind, is it latent)."""
-    return {
+    allowed = {
         (kind, latent): sum(
             1 << i
-            for i, concept in enumerate(concepts)
+            for i, concept in enumerate(told.variable)
             if kind in concept.kinds and (concept.latent or not latent)
         )
         for kind in KINDS
         for latent in (False, True)
     }
+    masks = tuple(children), tuple(parents), allowed
+    return Domain(scenery, told.field, told.title, told.variable, clauses, *masks)
+
+
+_read_once: Final = cache(read_domain)

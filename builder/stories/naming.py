@@ -22,7 +22,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.graphs.graph import LatentDAG
+from builder.graphs.graph import LatentDAG, members
 from builder.stories.knowledge import Domain, domains
 from builder.stories.types import Kind
 
@@ -72,12 +72,6 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
     )
 
 
-@lru_cache(maxsize=1 << 14)
-def _positions(mask: int) -> tuple[int, ...]:
-    """Return the positions of the bits that are set in a mask, lowest first."""
-    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
-
-
 def matches(
     shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
@@ -87,7 +81,7 @@ def matches(
 
     def permute(mask: int) -> int:
         """Return a mask of concepts as a mask of their places in ``turn``."""
-        return sum(1 << place[i] for i in _positions(mask))
+        return sum(1 << place[i] for i in members(mask))
 
     children = [permute(domain.children[i]) for i in turn]
     parents = [permute(domain.parents[i]) for i in turn]
@@ -176,39 +170,31 @@ class Namer:
         """Return the position of the domain that the next scene tries first, dealt evenly."""
         return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
 
-    def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
+    def name(
+        self,
+        graph: LatentDAG,
+        kinds: Mapping[str, Kind],
+        first: int,
+        choices: tuple[Again, ...] = ("no", "otherwise"),
+    ) -> Naming | None:
         """Return names for a scene, of domain number ``first`` if possible.
 
         No set of names is given out twice while any domain has a free one. After that a set may
         come again for a scene whose nodes take its names in another way. A domain that has told
-        its largest share of the scenes is passed over. None where no domain is left.
+        its largest share of the scenes is passed over. None where no domain is left. With the
+        ``choices`` ("yes",) another scene may have the same names, whatever the domain's share.
         """
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
-        order = self._order(first)
-        choices: tuple[Again, ...] = ("no", "otherwise")
+        numbers = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         for again in choices:
-            for number in order:
-                if self._told[number] >= self._cap:
+            for number in (first, *numbers):
+                if again != "yes" and self._told[number] >= self._cap:
                     continue
                 found = self._match(shape, domains()[number], again)
                 if found is not None:
-                    self._told[number] += 1
+                    self._told[number] += again != "yes"
                     return found
         return None
-
-    def name_once_more(
-        self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
-    ) -> Naming | None:
-        """Return names that another scene may have, too, whatever the domain's share. None where no
-        domain matches."""
-        shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
-        found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
-        return next(filter(None, found), None)
-
-    def _order(self, first: int) -> list[int]:
-        """Return the numbers of all domains, ``first`` and then the others in random order."""
-        others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
-        return [first, *others]
 
     def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
         """Return, and note, the first of ``_TRIED`` random matches that is allowed, or None."""

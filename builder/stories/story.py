@@ -82,6 +82,8 @@ def tell_variables(draft: Draft) -> list[str]:
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
     order = random_order(rng, nodes)
+    measured = (node for node in nodes if node not in facts.unmeasured)
+    continuous = {node for node in measured if facts.variables[node].kind == "continuous"}
     sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
     while order:
         node = order.pop(0)
@@ -92,7 +94,7 @@ def tell_variables(draft: Draft) -> list[str]:
             lines = frames.NEVER_MEASURED
         elif first.states is not None:
             lines = frames.TWO_STATES
-        elif order and _is_measured_continuous(facts, order[0]) and draft.chance(0.6):
+        elif order and order[0] in continuous and draft.chance(0.6):
             slots["b"] = facts.variables[order.pop(0)]
             alike = first.unit == slots["b"].unit
             lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
@@ -107,11 +109,6 @@ def tell_variables(draft: Draft) -> list[str]:
         whats = [(kind, variable.name) for variable in slots.values()]
         sentences.append(draft.attest(draft.sentence(text), *whats))
     return sentences
-
-
-def _is_measured_continuous(facts: Facts, node: str) -> bool:
-    """Tell whether a node is measured and continuous."""
-    return node not in facts.unmeasured and facts.variables[node].kind == "continuous"
 
 
 def fill(
@@ -151,12 +148,8 @@ _SPLIT_FROM = 7
 Edge = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
-
-    size: int
-    reason: bool
+_Sentence = tuple[int, bool]
+"""A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
 
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
@@ -204,14 +197,12 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
     edges = random_order(rng, facts.edges)
-    groups: list[list[Edge]] = []
-    for plan in plans:
-        groups.append([edges.pop() for _ in range(plan.size)])
+    groups = [[edges.pop() for _ in range(size)] for size, _ in plans]
     by_state, unmeasured = _choose_mentions(draft, plans, groups)
     sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
-    for plan, group in zip(plans, groups, strict=True):
-        teller = _EffectTeller(draft, by_state, unmeasured)
-        text = teller.tell_one(plan, group[0]) if plan.size == 1 else teller.tell_two(plan, group)
+    teller = _EffectTeller(draft, by_state, unmeasured)
+    for (size, reason), group in zip(plans, groups, strict=True):
+        text = teller.tell_one(group[0], reason) if size == 1 else teller.tell_two(group, reason)
         named = [(facts.variables[a].name, facts.variables[b].name) for a, b in group]
         whats = (("edge", *names) for names in named)
         sentences.append(draft.attest(draft.sentence(text), *whats))
@@ -227,7 +218,7 @@ def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
     while effects:
         size = 2 if effects > 1 and draft.chance(_PAIR_RATE) else 1
         reason = draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)
-        plans.append(_Sentence(size, reason))
+        plans.append((size, reason))
         effects -= size
     return plans
 
@@ -245,9 +236,9 @@ def _choose_mentions(
     facts = draft.facts
     open_edges = [
         edge
-        for plan, group in zip(plans, groups, strict=True)
+        for (size, reason), group in zip(plans, groups, strict=True)
         for edge in group
-        if plan.size == 1 or plan.reason
+        if size == 1 or reason
     ]
     by_state: dict[Edge, set[str]] = {}
     unmeasured: set[Edge] = set()
@@ -274,36 +265,27 @@ class _EffectTeller:
     by_state: dict[Edge, set[str]]
     unmeasured: set[Edge]
 
-    def tell_one(self, plan: _Sentence, edge: Edge) -> str:
-        """Return the text for one effect, with its mechanism if planned and known."""
+    def tell_one(self, edge: Edge, reason: bool) -> str:
+        """Return the text for one effect, with its mechanism if a ``reason`` is planned and
+        known."""
         core, how = self.core(edge, alone=True), self.clause(edge)
         first = self.draft.chance(_REASON_FIRST_RATE)
-        if not plan.reason or how is None:
+        if not reason or how is None:
             return core
         frame = self.draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
-        return frame.replace("{core}", core).replace("{how}", how)
+        return frame.format(core=core, how=how)
 
-    def tell_two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
+    def tell_two(self, group: Sequence[Edge], reason: bool) -> str:
         """Return two effects in one shared clause, or with a ``reason`` in two core clauses."""
         (first, second), relation = order_pair(group)
-        if not plan.reason:
+        if not reason:
             return self.short_pair(first, second, relation)
-        clauses = [self.clause(edge) for edge in (first, second)]
+        how, other_how = self.clause(first), self.clause(second)
         link = self.draft.deal(frames.LINKS)
-        cores = self.core(first, alone=False), self.core(second, alone=False)
-        if None in clauses:
-            frame = self.draft.deal(frames.PAIRS_OF_CORES)
-        else:
-            frame = self.draft.deal(frames.PAIRS_WITH_REASONS)
-        for slot, text in (
-            ("core", cores[0]),
-            ("second", cores[1]),
-            ("link", link),
-            ("how", clauses[0] or ""),
-            ("other_how", clauses[1] or ""),
-        ):
-            frame = frame.replace(f"{{{slot}}}", text)
-        return frame
+        core, other = self.core(first, alone=False), self.core(second, alone=False)
+        are_known = how is not None and other_how is not None
+        frame = self.draft.deal(frames.PAIRS_WITH_REASONS if are_known else frames.PAIRS_OF_CORES)
+        return frame.format(core=core, second=other, link=link, how=how, other_how=other_how)
 
     def short_pair(self, first: Edge, second: Edge, relation: frames.Relation) -> str:
         """Return two effects in one clause that fits their ``relation``, without mechanisms."""

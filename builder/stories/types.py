@@ -1,7 +1,7 @@
 """Records of stories: scenery, variables as a story names them, a story with its evidence."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["continuous", "binary"]
@@ -67,10 +67,6 @@ class Variable:
         """The words for its values: both states, or the unit alone. Empty without either."""
         return self.states or ((self.unit,) if self.unit else ())
 
-    def to_json(self) -> dict[str, object]:
-        """Return plain JSON members, for the world row."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
@@ -78,10 +74,6 @@ class Attestation:
 
     what: tuple[str, ...]
     sentence: str
-
-    def to_json(self) -> dict[str, object]:
-        """Return plain JSON members, for the world row."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,35 +5,36 @@ both. ``knowledge`` needs the names that were planned for the scene
 (:mod:`builder.stories.naming`); ``fictional`` and ``anonymous`` make their own; ``stored`` repeats
 what a language model told once: its names and story do not depend on a seed, nor on any prompt;
 only equations and rows are drawn anew. A language model is asked by :mod:`builder.stories.llm`.
+
+Nothing known beforehand helps with invented names: an invented word and an ordinary noun of the
+setting ("Velmar density", "Corsin valve"). They are drawn in an order of their own, blind to the
+part a variable plays in the graph; only its kind (continuous or binary) decides which list the noun
+comes from. About 2,700 words times 14 to 16 nouns make it practically impossible for two scenes of
+a release to share a set of names. Letters take the place of names in a scene about nothing in
+particular.
 """
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from builder.graphs.graph import LatentDAG
-from builder.splits.seeds import stream
-from builder.stories.fictional import furnish, invent_scene, letter_scene
+from builder.splits.seeds import pick, random_order, stream
 from builder.stories.knowledge import domain
 from builder.stories.naming import Naming
 from builder.stories.story import tell
-from builder.stories.types import Attestation, Facts, Kind, Seed, StorySetting, Telling, Variable
+from builder.stories.types import Facts, Kind, Scenery, Seed, StorySetting, Telling, Variable
 
 DEFAULT: Final = "knowledge"
 LLM: Final = "llm"
 STORED: Final = "stored"
 BY_MODEL: Final = frozenset({LLM, STORED})
 """Words of a language model, which fit no frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTelling:
-    """Names (node id, variable) and story told once by a model; ``record``: a row's noun."""
-
-    record: str
-    variables: tuple[tuple[str, Variable], ...]
-    story: str
-    attestations: tuple[Attestation, ...]
 
 
 class NarrationFailed(Exception):
@@ -45,6 +46,15 @@ class NarrationFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Narration:
+    """A scene's variables by node id, story, and mechanisms by (cause, effect), if any."""
+
+    variables: Mapping[str, Variable]
+    telling: Telling
+    mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SceneToTell:
     """A graph, kinds by node id, and what its verbaliser reads: ``naming`` (knowledge), ``seeds``
     (a language model) or ``stored`` (stored)."""
@@ -53,16 +63,7 @@ class SceneToTell:
     kinds: Mapping[str, Kind]
     naming: Naming | None = None
     seeds: tuple[Seed, ...] = ()
-    stored: StoredTelling | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Narration:
-    """A scene's variables by node id, story, and mechanisms by (cause, effect), if any."""
-
-    variables: Mapping[str, Variable]
-    telling: Telling
-    mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    stored: Narration | None = None
 
 
 Verbaliser = Callable[[SceneToTell, bytes], Narration]
@@ -87,11 +88,9 @@ def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
 
 def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
     """Return a scene's stored telling whatever the ``key``, or raise ``ValueError``."""
-    stored = scene.stored
-    if stored is None:
+    if scene.stored is None:
         raise ValueError("words = stored needs a stored scene")
-    telling = Telling(stored.story, stored.record, stored.attestations)
-    return Narration(dict(stored.variables), telling)
+    return scene.stored
 
 
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
@@ -121,3 +120,143 @@ def _narrate(
     facts = Facts(variables, scene.graph.edges, scene.graph.latent, clauses or {})
     telling = tell(stream(key, "story"), setting, facts)
     return Narration(variables, telling, facts.mechanism_clauses)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A kind of invented place: (noun, unit) or (noun, predicates at 0 and 1) by kind."""
+
+    scenery: Scenery
+    continuous: tuple[tuple[str, ...], ...]
+    binary: tuple[tuple[str, ...], ...]
+
+
+@cache
+def themes() -> tuple[Vocabulary, ...]:
+    """Return all kinds of places, in file order (``themes.toml`` explains the fields)."""
+    tables = _read("themes.toml")
+    return tuple(
+        Vocabulary(
+            read_scenery(key, table),
+            tuple(tuple(noun) for noun in table["continuous"]),
+            tuple(tuple(noun) for noun in table["binary"]),
+        )
+        for key, table in tables.items()
+    )
+
+
+def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
+    """Return the scenery named ``key`` from its table of ``themes.toml`` or ``letters.toml``."""
+    record, records = table["record"]
+    settings, colour = tuple(table["settings"]), tuple(table["colour"])
+    return Scenery(key, record, records, table["book"], table["people"], settings, colour)
+
+
+def invent_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[StorySetting, dict[str, Variable]]:
+    """Return a setting and a variable by node id, no name in another. Raises ``ValueError`` where
+    the theme drawn has too few nouns of a kind."""
+    vocabulary = pick(rng, themes())
+    town = pick(rng, invented_words("town_tails"))
+    variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
+    return furnish(rng, vocabulary.scenery, town), variables
+
+
+def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
+    """Return opening and colour drawn from ``scenery``, set in ``town``, else a drawn one."""
+    place = pick(rng, invented_words("town_tails")) if town is None else town
+    opening, colour = (
+        pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
+    )
+    return StorySetting(scenery, opening, colour)
+
+
+def _invent_variables(
+    rng: np.random.Generator,
+    vocabulary: Vocabulary,
+    kinds: Mapping[str, Kind],
+    avoid: str,
+) -> dict[str, Variable]:
+    """Return an invented variable by node id; ``ValueError`` if nouns run out."""
+    nouns: dict[Kind, list[tuple[str, ...]]] = {
+        "continuous": random_order(rng, vocabulary.continuous),
+        "binary": random_order(rng, vocabulary.binary),
+    }
+    for kind, offered in nouns.items():
+        count = sum(value == kind for value in kinds.values())
+        if count > len(offered):
+            raise ValueError(
+                f"{count} {kind} variables, but theme {vocabulary.scenery.key} has {len(offered)}"
+            )
+    taken: list[str] = [avoid]
+    variables: dict[str, Variable] = {}
+    for node, kind in kinds.items():
+        noun, *rest = nouns[kind].pop()
+        name = ""
+        while not name or _clashes(name, taken):
+            name = f"{pick(rng, invented_words('tails'))} {noun}"
+        taken.append(name)
+        variables[node] = (
+            Variable(name, "continuous", unit=rest[0])
+            if kind == "continuous"
+            else Variable(name, "binary", states=(rest[0], rest[1]))
+        )
+    return variables
+
+
+def _clashes(name: str, taken: Sequence[str]) -> bool:
+    """Tell whether ``name`` holds, is part of, or begins (three letters) like a taken one."""
+    low = name.lower()
+    return any(
+        low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
+        for other in taken
+    )
+
+
+@cache
+def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
+    """Return all invented words of names ("tails") or towns, sorted. A word is head + tail, 5 to 10
+    letters, and no known word."""
+    lists = {key: text.split() for key, text in _read("syllables.toml").items()}
+    joined = {
+        head + tail
+        for head in lists["heads"]
+        for tail in lists[tails]
+        if head[-1].lower() != tail[0] and 5 <= len(head + tail) <= 10
+    }
+    return tuple(sorted(word for word in joined if word.lower() not in lists["known"]))
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Return the TOML file ``name`` of this folder, parsed."""
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+_SINGLE: Final = "DGHJLQTV"
+LETTERS: Final = (*_SINGLE, *(2 * letter for letter in _SINGLE))
+"""Names: letters that are no English word, look like no digit, are no role of a motif and stand
+for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single ones run out."""
+
+_LETTERS: Final = _read("letters.toml")
+_UNITS: Final = tuple(_LETTERS["units"])
+LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
+
+
+def letter_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[StorySetting, dict[str, Variable]]:
+    """Return a setting of nothing and variables called by random letters, with units. Raises
+    ``ValueError`` for more nodes than letters."""
+    if len(kinds) > len(LETTERS):
+        raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
+    names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
+    variables = {}
+    for node, name in zip(kinds, names, strict=False):
+        unit = pick(rng, _UNITS)
+        variables[node] = (
+            Variable(name, "continuous", unit=unit, article=False)
+            if kinds[node] == "continuous"
+            else Variable(name, "binary", states=("is off", "is on"), article=False)
+        )
+    return furnish(rng, LETTER_SCENERY), variables

@@ -83,17 +83,8 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
         *_sentences(attested, sentences, facts),
         *_unattested_mentions(attested, sentences, facts),
         *_words(story, facts),
-        *check_no_direction(story),
+        *_no_direction(story),
     ]
-
-
-def facts_to_attest(facts: Facts) -> set[tuple[str, ...]]:
-    """Return what must be attested, in the form of ``Attestation.what``: variables and effects."""
-    nodes = {
-        ("unmeasured" if node in facts.unmeasured else "node", variable.name)
-        for node, variable in facts.variables.items()
-    }
-    return nodes | {("edge", *edge) for edge in facts.named_edges()}
 
 
 def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
@@ -101,11 +92,10 @@ def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
     return {variable.name for variable in variables if says(sentence, variable.name)}
 
 
-def check_no_direction(story: str) -> list[str]:
-    """Return a problem where no sentence of ``frames.NO_DIRECTION`` is told."""
-    if any(text in story for text in frames.NO_DIRECTION):
-        return []
-    return ["it is not said that signs and sizes are for data to tell"]
+def _no_direction(story: str) -> Iterator[str]:
+    """Yield a problem where no sentence of ``frames.NO_DIRECTION`` is told."""
+    if not any(text in story for text in frames.NO_DIRECTION):
+        yield "it is not said that signs and sizes are for data to tell"
 
 
 def split_sentences(story: str) -> list[str]:
@@ -115,7 +105,10 @@ def split_sentences(story: str) -> list[str]:
 
 def _coverage(attested: Sequence[Attestation], facts: Facts) -> Iterator[str]:
     """Yield the facts without an attestation, and the attestations of what is no fact."""
-    needed, told = facts_to_attest(facts), {one.what for one in attested}
+    needed: set[tuple[str, ...]] = {("edge", *edge) for edge in facts.named_edges()}
+    for node, variable in facts.variables.items():
+        needed.add(("unmeasured" if node in facts.unmeasured else "node", variable.name))
+    told = {one.what for one in attested}
     yield from (f"no sentence is given for: {' / '.join(w)}" for w in sorted(needed - told))
     yield from (f"a sentence is given, but not so: {' / '.join(w)}" for w in sorted(told - needed))
 

@@ -15,7 +15,7 @@ from baselines.causalds.informed_analyst import larger, make_solver
 from baselines.causalds.naive_analyst import SOLVERS as NAIVE
 from baselines.causalds.naive_analyst import make_solver as make_naive_solver
 from baselines.exam import ShownScene, constants_of, first_constant, write_answer
-from builder.graphs.adjustment import valid_adjustment_sets
+from builder.graphs.identification import valid_adjustment_sets
 from builder.graphs.motifs import MOTIFS
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from causalds_scenes import private, public, specs, variant_of, world
 
-from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import identification_method, is_identifiable
+from builder.graphs.identification import (
+    identification_method,
+    is_identifiable,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
 from builder.graphs.motifs import MOTIFS
 from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance

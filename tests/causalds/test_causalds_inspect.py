@@ -17,12 +17,13 @@ from builder.tracks import TRACKS
 from builder.tracks.causalds.make.observe import recoverability
 from builder.tracks.causalds.show.page import (
     equation,
-    graph_picture,
     inspect_scene,
     recovery_picture,
 )
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
+from grader.pages.graph import layered_graph
+from grader.tracks.causalds.tables import world_graph
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_the_graph_picture_has_every_node_and_edge() -> None:
             "treatment": "X",
             "outcome": "Y",
         }
-        tree = ET.fromstring(graph_picture(record).markup())
+        tree = ET.fromstring(layered_graph(world_graph(record)).markup())
         space = "{http://www.w3.org/2000/svg}"
         groups = tree.findall(f"{space}g")
         arrows = [g for g in groups if g.find(f"{space}path[@class='head']") is not None]

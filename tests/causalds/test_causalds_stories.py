@@ -1,7 +1,7 @@
 """The gate's reader of stories knows no frame, so it finds a frame that says the reverse."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ import pytest
 from builder.graphs.motifs import MOTIFS
 from builder.splits.track import StoryReading
 from builder.stories import frames, story
-from builder.stories.fictional import invent_scene
 from builder.stories.story import tell
 from builder.stories.types import Facts, Kind, Telling
-from builder.stories.verbalise import LLM
-from builder.tracks.causalds.check.story import read_scene_story
+from builder.stories.verbalise import LLM, invent_scene
+from builder.tracks.causalds.check.audit import read_scene_story
 
 GROUPS = {"chain": "ab bc", "fork": "ab ac", "join": "ac bc", "apart": "ab cd"}
 """Two effects by what they share."""
@@ -35,10 +34,10 @@ def _reading(
     told: Telling, facts: Facts, text: str | None = None, words: str = "fictional"
 ) -> StoryReading:
     record: dict[str, Any] = {
-        "variables": {node: one.to_json() for node, one in facts.variables.items()},
+        "variables": {node: asdict(one) for node, one in facts.variables.items()},
         "world": {"edges": facts.edges, "latent": sorted(facts.unmeasured)},
         "hows": [],
-        "attestations": [one.to_json() for one in told.attestations],
+        "attestations": [asdict(one) for one in told.attestations],
         "plan": {"telling": {"words": words}},
     }
     return read_scene_story({"world_json": json.dumps(record)}, {"story": text or told.story})

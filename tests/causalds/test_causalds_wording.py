@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from causalds_scenes import every_task, in_views, public, rows, values, world
 
-from builder.stories.fictional import LETTERS
 from builder.stories.frames import NO_DIRECTION
+from builder.stories.verbalise import LETTERS
 from builder.tracks.causalds.check.graph import Graph, graph_of
 from grader.opening import open_release
 from grader.scoring.model import RawAnswer

@@ -5,7 +5,7 @@ import pytest
 
 from builder.equations.association import affine_given, associations, zero_partial
 from builder.equations.noise import Noise
-from builder.equations.rqmc import BoundNotMet
+from builder.equations.quantities import BoundNotMet
 from builder.equations.world import Node, World
 from builder.graphs.graph import LatentDAG
 

@@ -6,8 +6,7 @@ import pytest
 from builder.equations import quantities
 from builder.equations.association import associations
 from builder.equations.noise import Noise
-from builder.equations.quantities import Quantity, contrast, effect
-from builder.equations.rqmc import BoundNotMet, jackknife
+from builder.equations.quantities import BoundNotMet, Quantity, contrast, effect, jackknife
 from builder.equations.sampling import sample_world
 from builder.equations.world import Node, World
 from builder.graphs.graph import LatentDAG

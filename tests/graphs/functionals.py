@@ -7,8 +7,7 @@ On any discrete model an identified effect must be the value that enumeration gi
 import numpy as np
 from finite_models import Array
 
-from builder.graphs.bits import closure, members
-from builder.graphs.graph import LatentDAG, Projection
+from builder.graphs.graph import LatentDAG, Projection, closure, members
 from builder.graphs.identification import (
     Effect,
     is_structural_zero,

@@ -7,8 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from builder.graphs.bits import members
-from builder.graphs.graph import LatentDAG, Projection
+from builder.graphs.graph import LatentDAG, Projection, members
 
 
 def directed(projection: Projection) -> list[tuple[str, str]]:

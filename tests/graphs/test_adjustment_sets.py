@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from random_queries import is_open, networkx_of, random_query
 
-from builder.graphs.adjustment import (
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import (
     adjustable,
     forbidden_controls,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import MOTIFS
 
 # motif -> valid sets, forbidden controls

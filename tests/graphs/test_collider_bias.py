@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from random_queries import graph_of, is_open, networkx_of, random_query
 
-from builder.graphs.adjustment import opens_collider_bias
 from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import opens_collider_bias
 
 # edges, latent nodes, control, answer, why
 CASES = [

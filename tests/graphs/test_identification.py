@@ -5,12 +5,14 @@ from functools import partial
 import pytest
 from random_queries import graph_of
 
-from builder.graphs.adjustment import (
+from builder.graphs.identification import (
     forbidden_controls,
+    frontdoor_sets,
+    identification_method,
+    is_identifiable,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.identification import frontdoor_sets, identification_method, is_identifiable
 
 BOW = graph_of("X>Y U>X U>Y", "U")
 
@@ -43,7 +45,7 @@ def test_an_unseen_mediator_beside_the_direct_edge_blocks_mediation() -> None:
         minimal_adjustment_sets,
         forbidden_controls,
         identification_method,
-        frontdoor_sets,
+        lambda *query: list(frontdoor_sets(*query)),
         *(partial(is_identifiable, effect=effect) for effect in ("ate", "ett", "nde", "nie")),
     ],
 )

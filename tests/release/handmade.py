@@ -14,8 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.graphs.adjustment import minimal_adjustment_sets, valid_adjustment_sets
-from builder.graphs.identification import identification_method, is_identifiable
+from builder.graphs.identification import (
+    identification_method,
+    is_identifiable,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
 from builder.graphs.motifs import MOTIFS
 from builder.release.exams import EXAM_SCHEMA
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS

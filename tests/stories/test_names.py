@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from builder.stories.fictional import invent_scene, invented_words, themes
 from builder.stories.types import Kind, Variable
+from builder.stories.verbalise import invent_scene, invented_words, themes
 from builder.stories.verify import NO_UNIT
 from grader.io.names import confusable, known_name, normal_name
 

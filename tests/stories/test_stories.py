@@ -11,7 +11,6 @@ import pytest
 
 from builder.graphs.motifs import MOTIFS
 from builder.reader import read_story
-from builder.stories.fictional import LETTER_SCENERY, invent_scene, themes
 from builder.stories.frames import (
     AS_IT_HAPPENED,
     COUNT_INTROS,
@@ -24,6 +23,7 @@ from builder.stories.frames import (
 )
 from builder.stories.story import tell
 from builder.stories.types import Attestation, Facts, Kind, Telling
+from builder.stories.verbalise import LETTER_SCENERY, invent_scene, themes
 from builder.stories.verify import TECHNICAL, split_sentences, verify
 
 Told = tuple[str, Facts]

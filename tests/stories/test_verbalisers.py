@@ -12,12 +12,11 @@ from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import MOTIFS
 from builder.reader import read_story
 from builder.splits.seeds import hmac_key
-from builder.stories.fictional import LETTERS, letter_scene
 from builder.stories.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.stories.naming import Namer
 from builder.stories.story import tell
 from builder.stories.types import Facts, Kind, Scenery, StorySetting, Variable
-from builder.stories.verbalise import BY_MODEL, VERBALISERS, SceneToTell
+from builder.stories.verbalise import BY_MODEL, LETTERS, VERBALISERS, SceneToTell, letter_scene
 
 KEY = b"key"
 

@@ -146,7 +146,7 @@ def _world(
         "world": scene.world.to_json(),
         "treatment": scene.motif.treatment,
         "outcome": scene.motif.outcome,
-        "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
+        "variables": {node: asdict(variable) for node, variable in scene.variables.items()},
         "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
         "columns": list(scene.columns),
         "levels": list(scene.truths.levels),
@@ -156,7 +156,7 @@ def _world(
             if field.name != "levels"
         },
         **_causenet_pair(scene),
-        "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
+        "attestations": [asdict(one) for one in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
         "task_views": {name: view for name, (_, view, _) in tasks.items()},

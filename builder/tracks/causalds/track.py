@@ -21,9 +21,8 @@ from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.constants import constants, twin, variants_of
 from builder.tracks.causalds.ask.wording import Question
-from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.check.audit import audit_instance, read_scene_story
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
-from builder.tracks.causalds.check.story import read_scene_story
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted_variants
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan
 from builder.tracks.causalds.design.shares import ByAxis
@@ -37,9 +36,8 @@ from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
 from builder.tracks.causalds.make.observe import check_views, observe
 from builder.tracks.causalds.make.scene import Scene, draw_rows, narrate, sample_hidden_world
-from builder.tracks.causalds.plan.composition import composition_table
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
-from builder.tracks.causalds.plan.scenes import TRACK_NAME, plan_scenes
+from builder.tracks.causalds.plan.scenes import TRACK_NAME, composition_table, plan_scenes
 from builder.tracks.causalds.show.page import inspect_scene
 from builder.tracks.causalds.show.scaffold import write_scaffold
 from grader.tracks.causalds import TRACK as GRADER

@@ -13,8 +13,7 @@ from typing import Final
 import networkx as nx
 import numpy as np
 
-from builder.graphs.bits import members
-from builder.graphs.graph import LatentDAG
+from builder.graphs.graph import LatentDAG, members
 
 KINDS: Final = ("cycle", "wheel", "random")
 """How a biconnected component can be made."""

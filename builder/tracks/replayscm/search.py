@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.graphs.bits import members
+from builder.graphs.graph import members
 from builder.tracks.replayscm.determinacy import (
     Deviation,
     ParentLimits,

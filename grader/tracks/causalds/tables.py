@@ -251,6 +251,16 @@ def validity_changes(parts: Sequence[Part]) -> Rows:
 _NUMERIC: Final = frozenset({"number", "interval"})
 
 
+def world_graph(world: Mapping[str, Any]) -> Graph:
+    """Return the graph of a parsed ``world_json`` by story name, its latent variables, treatment
+    and outcome marked."""
+    names = {node: variable["name"] for node, variable in world["variables"].items()}
+    kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
+    kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
+    edges = [(names[a], names[b]) for a, b in world["world"]["edges"]]
+    return Graph(list(names.values()), edges, kinds)
+
+
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """Return hidden graph, telling sentences and proof; without a world row the proof alone."""
     texts = proofs(__file__)
@@ -261,22 +271,19 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
         proof = f"{texts.get(source, '')} {proof}".strip()
     if "world" not in world:
         return Explanation(proof=proof)
-    names = {node: variable["name"] for node, variable in world["variables"].items()}
-    kinds: dict[str, Kind] = {names[node]: "latent" for node in world["world"]["latent"]}
-    kinds |= {names[world["treatment"]]: "treatment", names[world["outcome"]]: "outcome"}
-    edges = [(names[a], names[b]) for a, b in world["world"]["edges"]]
+    graph = world_graph(world)
     told: dict[str, list[Edge]] = {}
     for attested in world.get("attestations", ()):
         what = attested["what"]
-        if what[0] == "edge" and (what[1], what[2]) in edges:
+        if what[0] == "edge" and (what[1], what[2]) in graph.edges:
             told.setdefault(str(attested["sentence"]), []).append((what[1], what[2]))
     telling, equations = world["plan"]["telling"], world["plan"]["equations"]
     facts = [
         ("domain", str(telling.get("domain") or telling.get("words") or "")),
         ("mechanisms", f"{equations.get('continuous')}, {equations.get('binary')}"),
-        ("never measured", ", ".join(names[node] for node in world["world"]["latent"]) or "none"),
+        ("never measured", ", ".join(v for v, k in graph.kinds.items() if k == "latent") or "none"),
     ]
-    return Explanation(Graph(list(names.values()), edges, kinds), told, facts, proof)
+    return Explanation(graph, told, facts, proof)
 
 
 SPECIFICATION: Final = Specification.read(

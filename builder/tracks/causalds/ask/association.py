@@ -1,11 +1,11 @@
-"""Ask about the association between treatment and outcome (rungs 1 and 2; paper 3.4 and A.9).
+"""Ask for predictions, and about the association of treatment and outcome (paper 3.4 and A.9).
 
-Its subjects are the association, how it changes when a third variable is taken into account, and
-what conditioning on that one opens. In the questions about colliders the named variable is one, or
-affected by one, in some and not in others, and each variant chooses so that every answer is common:
-otherwise "the association is there" and "there is no bias" would nearly always be right. Of each
-kind it is the first in table order, which is random and the same in every view and every telling of
-a scene.
+Predictions are of held-out outcomes (rung 1). Other subjects (rungs 1 and 2) are the association,
+how it changes when a third variable is taken into account, and what conditioning on that one opens.
+In the questions about colliders the named variable is one, or affected by one, in some and not in
+others, and each variant chooses so that every answer is common: otherwise "the association is
+there" and "there is no bias" would nearly always be right. Of each kind it is the first in table
+order, which is random and the same in every view and every telling of a scene.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,22 @@ from builder.equations.margins import (
     is_structural_zero,
 )
 from builder.equations.quantities import Quantity
+from builder.release.arrow import round_truth
 from builder.splits.seeds import stream
 from builder.tracks.causalds.ask.wording import (
     Question,
     Truth,
     any_order,
     asks,
+    bold,
     bullets,
     ends,
     number,
+    percent,
 )
 from builder.tracks.causalds.design.eligibility import MOST_NAMED, opens_path, seems_to_open
 from builder.tracks.causalds.make.scene import Scene
+from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 
 _ALONE: Final = 0.25
 """The share of scenes asked about an association that is there, of those that have no other."""
@@ -185,3 +189,63 @@ def _margin(scene: Scene, *named: str) -> float:
 def _spellings(sign: str) -> list[str]:
     """Return the accepted labels of a sign. An exact 0 may be called "unknown", as in the paper."""
     return ["0", "unknown"] if sign == "0" else [sign]
+
+
+@asks("prediction.point_predictor")
+def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Ask for a number for every held-out row: the outcome, or its probability of being 1."""
+    rows = "0.31\n0.87" if scene.outcome.kind == "binary" else "0.42\n-1.05"
+    words = f"prediction.of_{scene.outcome.kind}"
+    slots = _file_slots(scene, "prediction", rows)
+    yield Question(_prediction_inputs(scene), _prediction_truth(scene), slots=slots, words=words)
+
+
+@asks("prediction.prediction_interval")
+def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Ask for a number and a central 90% interval for every held-out row."""
+    slots = {
+        **_file_slots(scene, "prediction,lower,upper", "0.42,-0.90,1.74\n-1.05,-2.37,0.27"),
+        "level": percent(1 - PREDICTION_ALPHA),
+        "tail": percent(PREDICTION_ALPHA / 2),
+        "penalty": number(2 / PREDICTION_ALPHA),
+    }
+    yield Question(
+        {**_prediction_inputs(scene), "alpha": PREDICTION_ALPHA},
+        _prediction_truth(scene),
+        slots=slots,
+    )
+
+
+def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
+    """Return the slots for the files to read and the CSV to write, with header and example rows."""
+    measured = scene.motif.outcome in scene.replaced
+    return {
+        "rows": f"{scene.plan.equations.test:,}",
+        "header": header,
+        "example": example,
+        "sources": "`data.parquet`" + " and `calibration.parquet`" * measured,
+        "held_back": f"the measurements of {bold(scene.outcome)}" if measured else "that one",
+    }
+
+
+def _prediction_inputs(scene: Scene) -> dict[str, object]:
+    """Return the inputs of a prediction, its columns those of the clean view."""
+    return {
+        "outcome": scene.outcome.name,
+        "outcome_kind": scene.outcome.kind,
+        "columns": scene.observed_names,
+        "rows": scene.plan.equations.test,
+    }
+
+
+def _prediction_truth(scene: Scene) -> Truth:
+    """Return the truth of a prediction: kind, standard deviation and number of the held-out
+    outcomes, which normalise the error. The labels themselves are in ``causalds_labels``."""
+    labels = scene.held_out.astype(np.float64)
+    return Truth(
+        target={
+            "kind": scene.outcome.kind,
+            "sd": round_truth(float(labels.std())),
+            "rows": scene.plan.equations.test,
+        }
+    )

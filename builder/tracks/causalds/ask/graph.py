@@ -1,19 +1,21 @@
 """Ask what follows from the story alone: the causal graph, identifiability and covariate adjustment
 (rungs 2 and 3; paper 3.4, A.16.2).
 
-Valid sets follow the generalised adjustment criterion (``builder.graphs.adjustment``).
+Valid sets follow the generalised adjustment criterion (``builder.graphs.identification``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
-from builder.graphs.adjustment import (
+from builder.graphs.graph import LatentDAG
+from builder.graphs.identification import (
     forbidden_controls,
+    identification_method,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.identification import identification_method
 from builder.tracks.causalds.ask.wording import (
     Question,
     Truth,
@@ -81,12 +83,21 @@ def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
         yield Question(inputs, truth, name, slots)
 
 
-@asks("identification.one_valid_adjustment_set")
-def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for any one valid adjustment set."""
-    sets = _by_story_name(scene, valid_adjustment_sets(*scene.motif.effect))
+def _adjustment_sets(
+    find: Callable[[LatentDAG, str, str], tuple[frozenset[str], ...]],
+    scene: Scene,
+    rng: np.random.Generator,
+) -> Iterator[Question]:
+    """Ask for adjustment sets: the right ones are those that ``find`` returns, by story name."""
+    sets = sorted(sorted(map(scene.name, one)) for one in find(*scene.motif.effect))
     target = {"category": adjustment_category(scene.plan), "sets": sets}
     yield _adjustment(scene, rng, target, place="list")
+
+
+asks("identification.one_valid_adjustment_set")(partial(_adjustment_sets, valid_adjustment_sets))
+asks("identification.all_minimal_adjustment_sets")(
+    partial(_adjustment_sets, minimal_adjustment_sets)
+)
 
 
 @asks("identification.minimal_adjustment_set_size")
@@ -105,14 +116,6 @@ def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[
     count = len(valid_adjustment_sets(*scene.motif.effect))
     accepted = {"set": [count], "no_backdoor": ["no_backdoor", 0], "non_id": ["non_id"]}[word]
     yield _adjustment(scene, rng, {"accepted": accepted}, place="number")
-
-
-@asks("identification.all_minimal_adjustment_sets")
-def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Ask for every inclusion-minimal valid adjustment set."""
-    sets = _by_story_name(scene, minimal_adjustment_sets(*scene.motif.effect))
-    target = {"category": adjustment_category(scene.plan), "sets": sets}
-    yield _adjustment(scene, rng, target, place="list")
 
 
 @asks("bias_diagnostic.forbidden_controls_list")
@@ -134,8 +137,3 @@ def _adjustment(
     truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}
     return Question({**ends(scene), "available": available}, truth, slots=slots)
-
-
-def _by_story_name(scene: Scene, sets: Iterable[frozenset[str]]) -> list[list[str]]:
-    """Return sets of nodes as sorted lists of story names, in sorted order."""
-    return sorted(sorted(scene.name(node) for node in found) for found in sets)

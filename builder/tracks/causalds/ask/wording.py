@@ -223,7 +223,8 @@ def _measurements(scene: Scene, shown: Observation) -> str:
     """Return the text on the columns of each replaced variable, and on the calibration rows."""
     nodes = sorted((node for node in scene.columns if node in shown.bundles), key=scene.name)
     measured = [
-        f"{_column(scene.variables[node])}: {len(shown.columns_of(node))} columns" for node in nodes
+        f"{_column(scene.variables[node])}: {len(shown.bundles[node].measurements)} columns"
+        for node in nodes
     ]
     text = _TEXTS(
         "measurements.text", measurements=bullets(measured), record=scene.narration.telling.record

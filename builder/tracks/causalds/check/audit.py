@@ -9,15 +9,23 @@ Some ten numbers a scene are held against simulated units, each within five stan
 million scenes chance alone would refuse six. A scene with a problem is therefore checked again,
 with other units and more of them. A problem that is due to chance does not come back, and a wrong
 number stands out more.
+
+``builder.stories.verify`` checks which sentence is said to tell which fact, not what it means. A
+reader that knows plain English and no frame of the teller reads that. It is given every name. Words
+of the scene that sound like effects are taken out first: mechanisms ("each vent cools the ward")
+and states ("whether sessions were held").
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from builder.reader import read_story, told_unmeasured
+from builder.splits.track import StoryReading
 from builder.stories.types import Attestation, Facts, Variable
 from builder.stories.verbalise import BY_MODEL
 from builder.stories.verify import verify, verify_attested
@@ -99,3 +107,73 @@ def _check_levels(scene: StoredScene) -> Iterator[str]:
         # Levels have three digits; rounding moves the share by no more than about 0.01.
         if abs(found.value - share) > TOLERANCE * found.se + 0.01:
             yield f"level {level:g} is the {found.value:.3f} quantile, not {share}"
+
+
+_REASON: Final = "so it is"
+"""The clause, without a name, that takes the place of a mechanism."""
+_STATE: Final = "is open"
+"""The words that take the place of a state."""
+
+Edge = tuple[str, str]
+
+
+def read_scene_story(world_row: Row, scene_row: Row) -> StoryReading:
+    """Return where the story of ``scene_row`` tells otherwise than the graph of ``world_row``. It
+    is certain only of what was told by rules, not of a language model's text."""
+    return _reading(world_row["world_json"], scene_row["story"])
+
+
+@lru_cache(maxsize=2)
+def _reading(world_json: str, story: str) -> StoryReading:
+    """Return where a story differs from its world, cached: the views of a scene share it."""
+    record = json.loads(world_json)
+    return StoryReading(
+        tuple(_story_problems(record, story)),
+        certain=record["plan"]["telling"]["words"] not in BY_MODEL,
+    )
+
+
+def _story_problems(record: Row, story: str) -> Iterator[str]:
+    """Yield effects and unmeasured variables told otherwise than in the parsed ``world_json``."""
+    variables, world = record["variables"], record["world"]
+    names = {node: str(variable["name"]) for node, variable in variables.items()}
+    bare = _without_reasons(story, [how for _, _, how in record["hows"]])
+    for variable in variables.values():
+        for state in variable["states"] or ():
+            whether = (
+                rf"\b([Ww]hether (?:the )?{re.escape(variable['name'])}) {re.escape(state)}(?!\w)"
+            )
+            bare = re.sub(whether, rf"\1 {_STATE}", bare)
+    found = read_story(bare, tuple(sorted(names.values())), len(names))
+    told_by = {tuple(one["what"]): one["sentence"] for one in record["attestations"]}
+    true = {(names[a], names[b]) for a, b in world["edges"]}
+    yield from _edge_problems(true, set(found.edges), told_by)
+    values = [text for one in variables.values() for text in one["states"] or [one["unit"]] if text]
+    hidden = told_unmeasured(bare, sorted(names.values()), values)
+    unmeasured = {names[node] for node in world["latent"]}
+    for name in sorted(hidden ^ unmeasured):
+        yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
+
+
+def _edge_problems(
+    true: set[Edge], read: set[Edge], told_by: Mapping[tuple[str, ...], str]
+) -> Iterator[str]:
+    """Yield a problem for each edge that differs between the graph (``true``) and the story
+    (``read``). ``told_by`` maps ("edge", cause, effect) to the sentence that should tell it."""
+    for cause, effect in sorted(true - read):
+        turned = (effect, cause) in read
+        how = "reads the wrong way round" if turned else "cannot be read"
+        sentence = told_by.get(("edge", cause, effect), "no sentence")
+        yield f"{cause} → {effect} {how}: {sentence}"
+    for cause, effect in sorted(read - true):
+        if (effect, cause) not in true - read:
+            yield f"{cause} → {effect} is read, which is not so"
+
+
+def _without_reasons(story: str, reasons: Iterable[str]) -> str:
+    """Return ``story``, each mechanism's clause replaced by ``_REASON``, longest first."""
+    for reason in sorted(reasons, key=lambda reason: (-len(reason), reason)):
+        for first in {reason[0].lower(), reason[0].upper()}:
+            clause = _REASON.capitalize() if first.isupper() else _REASON
+            story = re.sub(rf"(?<!\w){re.escape(first + reason[1:])}(?!\w)", clause, story)
+    return story

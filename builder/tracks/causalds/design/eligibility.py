@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from builder.equations.mechanisms import STRAIGHT
-from builder.graphs.adjustment import opens_collider_bias, valid_adjustment_sets
-from builder.graphs.identification import identification_method, is_identifiable
+from builder.graphs.graph import one_is_apart
+from builder.graphs.identification import (
+    identification_method,
+    is_identifiable,
+    opens_collider_bias,
+    valid_adjustment_sets,
+)
 from builder.graphs.motifs import Motif
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from grader.tracks.causalds.shapes import CAUSALDS
@@ -50,11 +55,6 @@ MOST_NAMED: Final = 3
 VALUE: Final = ("value",)
 """The class of numbers and sets that no class tells apart."""
 SIGNS: Final = ("+", "-")
-
-
-def any_scene(plan: ScenePlan) -> bool:
-    """Return True: every scene can be asked this."""
-    return True
 
 
 def one_class(plan: ScenePlan) -> tuple[str, ...]:
@@ -181,11 +181,7 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
-        x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
-        without = {
-            separated(x, (y, z)) or separated(y, (x, z)) or separated(z, (x, y))
-            for z in motif.other_nodes
-        }
+        without = {one_is_apart(*motif.effect, z) for z in motif.other_nodes}
         return (*((zero,) if True in without else ()), *(others if False in without else ()))
 
     return classes
@@ -264,7 +260,7 @@ class Eligibility:
     rank: int
     inputs: frozenset[str]
     classes: Classes
-    hosts: Hosts = any_scene
+    hosts: Hosts = lambda plan: True
 
 
 _CONDITIONING: Final = ENDS | {"conditioning_var"}

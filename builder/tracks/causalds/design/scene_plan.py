@@ -19,7 +19,7 @@ from builder.splits.track import TaskPlan
 from builder.stories.llm.settings import Settings
 from builder.stories.naming import Naming
 from builder.stories.types import Kind, Seed
-from builder.stories.verbalise import StoredTelling
+from builder.stories.verbalise import Narration
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _Least = Annotated[float, Field(ge=0, le=1e6)]
@@ -156,7 +156,7 @@ class Wording:
     arm: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
-    stored: StoredTelling | None = None
+    stored: Narration | None = None
 
     @property
     def naming(self) -> Naming | None:

@@ -17,10 +17,10 @@ from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.design.shares import ByAxis, largest_remainder, requested_and_realised
-from builder.tracks.causalds.exams.counts import choose_by_counts
 from builder.tracks.causalds.exams.model import ComposedExam, ExamModel, MatchedExam
 from builder.tracks.causalds.exams.priors import (
     Cell,
+    choose_by_counts,
     deal_cells,
     family_weights,
     one_label,

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from builder.equations.equation import Array, Parameters, Parent, round_parameters, summary
-from builder.equations.mechanisms import MECHANISMS
+from builder.equations.mechanisms import MECHANISMS, PLAIN_NOISES
 from builder.equations.noise import Noise, Spread, draw_noise_law
 from builder.tracks.causalds.design.scene_plan import View
 
@@ -30,7 +30,6 @@ MAX_DRAWS: Final = 60
 _MARGIN: Final = 1.03
 """Accepted bundles exceed each threshold by this factor, which covers the gaps of the grid."""
 
-_PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
 _CONTINUOUS_SHARE: Final = {"continuous": 0.75, "binary": 0.4}
 _SHIFT: Final = 1.5
 
@@ -107,9 +106,7 @@ class Measurement:
 
     def to_json(self) -> dict[str, object]:
         """Return the measurement as plain JSON values, for the world row."""
-        noise = None
-        if self.noise is not None:
-            noise = {k: v for k, v in asdict(self.noise).items() if v is not None}
+        noise = self.noise and self.noise.to_json()
         return {"mechanism": self.mechanism, "parameters": dict(self.parameters), "noise": noise}
 
 
@@ -194,7 +191,7 @@ def _draw_measurement(
 def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
     """Return random noise on the view's scale (in sds of the concept), constant or varying."""
     scale = float(rng.uniform(*view.noise))
-    families = ("gaussian_mixture",) if rng.random() < view.mixture else _PLAIN_NOISES
+    families = ("gaussian_mixture",) if rng.random() < view.mixture else PLAIN_NOISES
     law = draw_noise_law(rng, families, scale)
     if rng.random() >= view.heteroscedastic:
         return law

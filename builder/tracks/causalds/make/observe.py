@@ -12,8 +12,8 @@ from string import ascii_lowercase
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from builder.equations.equation import Array
 from builder.equations.mechanisms import is_empirical
 from builder.equations.world import World
 from builder.release.arrow import round_data
@@ -62,10 +62,6 @@ class Observation:
     rows: Mapping[str, Column]
     chosen: tuple[int, ...] = ()
     recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def columns_of(self, node: str) -> list[str]:
-        """Return a replaced node's measurements by name, sorted. Empty for one that is shown."""
-        return sorted(c.name for c in self.columns if c.node == node and c.measures)
 
 
 def observe(scene: Scene, view: View, key: bytes) -> Observation:
@@ -146,8 +142,6 @@ def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, 
             columns.append(ShownColumn(scene.name(node), scene.variables[node].kind, node, False))
     return tuple(columns)
 
-
-Array = npt.NDArray[np.float64]
 
 _MOST_ROWS: Final = 8000
 """Fit recoverability models to at most so many training rows."""

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from builder.equations.association import associations
 from builder.equations.margins import clear_effect_sign
 from builder.equations.mechanisms import profile
-from builder.equations.quantities import Quantity, contrast, effect
-from builder.equations.rqmc import BoundNotMet
+from builder.equations.quantities import BoundNotMet, Quantity, contrast, effect
 from builder.equations.sampling import NoWorldFound, sample_world
 from builder.equations.world import World
 from builder.graphs.identification import Effect, is_identifiable
@@ -160,13 +159,9 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
     others = [node for node in graph.observed_nodes if node not in (x, y)]
-    correlations = associations(world, x, y, others, stream(key, "association"))
     return Truths(
-        levels=levels,
-        association=correlations.marginal,
-        partial=correlations.partial,
-        change=correlations.change,
-        outcome_sd=correlations.outcome_sd,
+        levels,
+        *associations(world, x, y, others, stream(key, "association")),
         ate=ate,
         ett=effect_if_identifiable("ett"),
         nde=ate if edge and not through else effect_if_identifiable("nde"),

@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.splits.settings import (
@@ -24,8 +24,8 @@ from builder.splits.settings import (
     weights_of,
 )
 from builder.stories.llm.settings import LlmTable
-from builder.stories.types import Attestation, Seed, Variable
-from builder.stories.verbalise import BY_MODEL, DEFAULT, LLM, STORED, WORDS, StoredTelling
+from builder.stories.types import Attestation, Seed, Telling, Variable
+from builder.stories.verbalise import BY_MODEL, DEFAULT, LLM, STORED, WORDS, Narration
 from builder.tracks.causalds.design.scene_plan import VIEWS, Structure, Thresholds, View, Wording
 from builder.tracks.causalds.exams.model import ExamModel, MatchedExam
 from builder.tracks.causalds.plan.blueprint import Composition, check_quotas
@@ -101,13 +101,6 @@ class _StoredTable(TomlModel):
     told_on: Text
 
 
-def _check_tellings(value: int | str) -> int | str:
-    """Return the value. Raises :class:`Fault` for a negative number and another text."""
-    if value != LLM and (isinstance(value, str) or value < 0):
-        raise Fault('must be a whole number of at least 0, or "llm"')
-    return value
-
-
 class _Table(Composition):
     """The keys of the table, completed by its preset: how many scenes, of what size and make.
 
@@ -131,7 +124,7 @@ class _Table(Composition):
     )
     diagnostics: bool = False
     words: Annotated[str, one_of(WORDS)] = DEFAULT
-    tellings: Annotated[int | str, AfterValidator(_check_tellings)] = Field(
+    tellings: Annotated[int, Field(ge=0)] | Literal["llm"] = Field(
         default=0, description='a whole number of at least 0, or "llm"'
     )
     llm: LlmTable | None = Field(default=None, description=_LLM)
@@ -148,7 +141,7 @@ class _Table(Composition):
                 raise Fault(f"missing; give {what}", words)
         if self.tellings == LLM and self.words not in BY_MODEL:
             raise Fault(f"words = \"{self.words}\" has no model's tellings; use '{LLM}'", "words")
-        if self.tellings != LLM and int(self.tellings) > self.scenes:
+        if isinstance(self.tellings, int) and self.tellings > self.scenes:
             raise Fault(
                 f"{self.tellings} is more than scenes = {self.scenes}; lower it", "tellings"
             )
@@ -245,12 +238,8 @@ def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
         variables[x].kind,
         variables[y].kind,
     )
-    told = StoredTelling(
-        members["record"],
-        tuple(variables.items()),
-        members["story"],
-        tuple(Attestation(tuple(one["what"]), one["sentence"]) for one in members["attestations"]),
-    )
+    attestations = (Attestation(tuple(a["what"]), a["sentence"]) for a in members["attestations"])
+    told = Narration(variables, Telling(members["story"], members["record"], tuple(attestations)))
     pair = seed and tuple((str(node), str(name)) for node, name in seed["names"])
     seeds = (Seed(pair, seed["field"], seed["support"]),) if seed else ()
     return structure, Wording(STORED, stored=told, seeds=seeds)

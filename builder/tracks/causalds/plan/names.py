@@ -101,7 +101,7 @@ def _name_together(
                 naming = namer.name(found.structure.query.graph, found.structure.kinds, first)
         if naming is None:
             graph, kinds = structure.query.graph, structure.kinds
-            found, naming = plan, namer.name_once_more(graph, kinds, first)
+            found, naming = plan, namer.name(graph, kinds, first, ("yes",))
         if naming is None:
             raise UsageError(
                 f"splits.{split}.causalds.words: the knowledge graph has no names for "

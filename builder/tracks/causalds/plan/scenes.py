@@ -4,10 +4,14 @@ Structures (``blueprint``), mechanism profiles, and the numbers of binary treatm
 meet their requested shares by largest remainder. The kinds are spread evenly over the motifs. The
 plans then get their indices in a random order seeded by the split's root, so the index carries no
 information about the plan.
+
+The composition table, requested beside realised numbers of scenes, follows from the plan alone.
+Attempts that are replaced keep the plan of their scene, so that no rejection moves it.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,11 +19,13 @@ from typing import Final
 import numpy as np
 
 from builder.equations.mechanisms import STRAIGHT
+from builder.graphs.identification import is_identifiable
+from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order, stream
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
+from builder.stories.knowledge import domains
 from builder.stories.llm.seeding import Dealer
-from builder.stories.llm.settings import Settings
 from builder.stories.types import Kind
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
 from builder.stories.verbalise import LLM
@@ -31,13 +37,25 @@ from builder.tracks.causalds.design.scene_plan import (
     Structure,
     Wording,
 )
-from builder.tracks.causalds.design.shares import count_of, deal_names, spread
+from builder.tracks.causalds.design.shares import (
+    ByAxis,
+    ByName,
+    count_of,
+    deal_names,
+    requested_and_realised,
+    spread,
+)
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import Classes, classes_of, compose
 from builder.tracks.causalds.exams.model import ExamModel
-from builder.tracks.causalds.plan.blueprint import draw_motifs
+from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition, draw_motifs
 from builder.tracks.causalds.plan.config import SceneSettings
-from builder.tracks.causalds.plan.names import add_model_tellings, add_tellings, name_scenes
+from builder.tracks.causalds.plan.names import (
+    add_model_tellings,
+    add_tellings,
+    is_retelling,
+    name_scenes,
+)
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -98,17 +116,13 @@ def _plan_split(
             plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, where)
     if config.llm is not None:
         dealer = Dealer(config.llm, streams("llm"))
-        plans = [_with_seeds(plan, config.llm, dealer) for plan in plans]
+        for place, plan in enumerate(plans):
+            if plan.telling.words == LLM:
+                graph, structure = plan.structure.query.graph, plan.structure
+                seeds = dealer.deal(graph, structure.kinds, structure.outcome)
+                telling = replace(plan.telling, llm=config.llm, seeds=seeds)
+                plans[place] = replace(plan, telling=telling)
     return plans
-
-
-def _with_seeds(plan: ScenePlan, llm: Settings, dealer: Dealer) -> ScenePlan:
-    """Return the plan with a telling model's settings and seed pairs, if a model tells it."""
-    if plan.telling.words != LLM:
-        return plan
-    structure = plan.structure
-    seeds = dealer.deal(structure.query.graph, structure.kinds, structure.outcome)
-    return replace(plan, telling=replace(plan.telling, llm=llm, seeds=seeds))
 
 
 def _for_exams(
@@ -240,9 +254,8 @@ def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[
         )
     flags = [False] * len(motifs)
     if free:
-        for place, flag in zip(
-            free, spread(rng, min(share * len(motifs) / len(free), 1.0), len(free)), strict=True
-        ):
+        among_free = spread(rng, min(share * len(motifs) / len(free), 1.0), len(free))
+        for place, flag in zip(free, among_free, strict=True):
             flags[place] = flag
     return flags
 
@@ -275,3 +288,104 @@ def _with_profile(plan: ScenePlan, other: ScenePlan) -> ScenePlan:
     """Return the plan with the profile of continuous mechanisms that ``other`` has."""
     equations = replace(plan.equations, continuous=other.equations.continuous)
     return replace(plan, equations=equations)
+
+
+_FOUND: Final = "identifiable"
+_LOST: Final = "not identifiable"
+
+
+def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAxis:
+    """Return requested and realised numbers of scenes by axis. A scene told several times counts
+    once. With stored scenes there are the axes of the profiles alone."""
+    plans = [plan for plan in plans if not is_retelling(plan)]
+    structures = [plan.structure for plan in plans]
+    equations = [plan.equations for plan in plans]
+    profiles = {
+        "continuous profile": _axis(config.profiles.continuous, [x.continuous for x in equations]),
+        "binary profile": _axis(config.profiles.binary, [x.binary for x in equations]),
+    }
+    if config.stored_scenes:
+        return profiles
+    verdicts = [_verdict(plan.structure.query) for plan in plans]
+    unmeasured = Counter(
+        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.structure.latent
+    )
+    hidden = unmeasured.total()
+    grafted = {
+        ("not grafted" if k == 0 else f"grafted_{k}"): share
+        for k, share in enumerate(config.grafts)
+        if share > 0.0
+    }
+    labels = ["not grafted" if x.label == x.motif else x.label for x in structures]
+    return {
+        "motif": _axis(_motif_shares(config), [x.motif for x in structures]),
+        "grafts": _axis(grafted, labels),
+        "verdict": _axis(_verdict_shares(config), verdicts),
+        "unmeasured variable": requested_and_realised(
+            {_FOUND: config.harmless * hidden, _LOST: (1.0 - config.harmless) * hidden}, unmeasured
+        ),
+        **profiles,
+        "treatment": _axis(_kinds(config.treatment_binary), [x.treatment_kind for x in structures]),
+        "outcome": _axis(_kinds(config.outcome_binary), [x.outcome_kind for x in structures]),
+        **_names(plans),
+    }
+
+
+def _verdict(motif: Motif) -> str:
+    """Return whether a motif's average effect is identifiable, as a name on its axis."""
+    return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
+
+
+def _names(plans: Sequence[ScenePlan]) -> ByAxis:
+    """Return how evenly domains tell, and how many structures were redrawn, {} without domains."""
+    told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
+    if not told:
+        return {}
+    count = len(domains())
+    wanted = {
+        "domains": min(count, len(plans)),
+        "scenes of the most frequent domain": len(plans) / count,
+        "structures drawn again": 0,
+        "scenes with the names of another": 0,
+    }
+    sets = {frozenset(dict(plan.telling.names).values()) for plan in plans}
+    found = (
+        len(told),
+        max(told.values()),
+        sum(p.structure.redrawn for p in plans),
+        len(plans) - len(sets),
+    )
+    return {"names": requested_and_realised(wanted, Counter(dict(zip(wanted, found, strict=True))))}
+
+
+def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
+    """Return numbers of scenes by name: requested as ``shares``, realised as in ``found``."""
+    mass = sum(shares.values())
+    wanted = {name: len(found) * share / mass for name, share in shares.items()}
+    return requested_and_realised(wanted, Counter(found))
+
+
+def _kinds(share: float) -> dict[str, float]:
+    """Return the shares of scenes whose treatment (or outcome) is "binary" and "continuous",
+    given that of binary ones."""
+    return {"binary": share, "continuous": 1.0 - share}
+
+
+def _motif_shares(parts: Composition) -> dict[str, float]:
+    """Return the share of every motif and planted structure, these taken from ``PLANTED_FROM``."""
+    mass = sum(parts.motifs.values())
+    shares = {name: weight / mass for name, weight in parts.motifs.items()}
+    for name, share in parts.planted.items():
+        shares[name] = share
+        shares[PLANTED_FROM] -= share
+    return shares
+
+
+def _verdict_shares(parts: Composition) -> dict[str, float]:
+    """Return the requested shares of verdicts. Not identifiable are the motifs that are so by
+    nature and the scenes with an injected confounder."""
+    catalogue = {**MOTIFS, **PLANTED}
+    spoiled = parts.confounded + sum(
+        share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST
+    )
+    return {_FOUND: 1.0 - spoiled, _LOST: spoiled}

@@ -10,23 +10,14 @@ from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
-from grader.pages.graph import Graph, Kind, layered_graph
+from grader.pages.graph import layered_graph
 from grader.pages.page import Block, Paragraph, Section, Strong
 from grader.pages.svg import Scale, Svg, element, words
 from grader.pages.table import Cell, Table
+from grader.tracks.causalds.tables import world_graph
 
 _TARGET_WINDOW: Final = (0.3, 0.8)
 """The recoverability that is aimed at, shown as a band behind the bars."""
-
-
-def graph_picture(record: Mapping[str, Any]) -> Svg:
-    """Draw a world's graph, causes above effects, latent variables dashed, X and Y coloured."""
-    names = {node: variable["name"] for node, variable in record["variables"].items()}
-    kinds: dict[str, Kind] = {names[node]: "latent" for node in record["world"]["latent"]}
-    kinds |= {names[record["treatment"]]: "treatment", names[record["outcome"]]: "outcome"}
-    nodes = [names[node["name"]] for node in record["world"]["nodes"]]
-    edges = [(names[a], names[b]) for a, b in record["world"]["edges"]]
-    return layered_graph(Graph(nodes, edges, kinds))
 
 
 def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
@@ -79,7 +70,7 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
     columns = ("quantity", "value", "standard error", "draws", "source")
     tasks = [_task_line(task, truth[task["task_id"]]) for task in rows_of("causalds")]
     sections = [
-        Section("Graph", [graph_picture(record), colours]),
+        Section("Graph", [layered_graph(world_graph(record)), colours]),
         Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
         Section("Equations", [_formulas("", equations)]),
         Section("Truths", [Table("", columns, list(_quantity_lines(record)))]),
@@ -173,7 +164,10 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> lis
             f"least {told['least']:.3g}, mean {told['mean']:.3g}, 10% quantile {told['q10']:.3g}, "
             f"25% quantile {told['q25']:.3g}; accepted at draw {bundle['draws']}."
         )
-        measured = [_measurement(one, names[node]) for one in bundle["measurements"]]
+        measured = [
+            equation({**one, "name": "", "parents": [node]}, {**names, "": one["column"]})
+            for one in bundle["measurements"]
+        ]
         blocks.append(_formulas(f"{names[node]}: measured", measured, note))
         if "recoverability" in bundle:
             bars.append((names[node], bundle["recoverability"]))
@@ -186,12 +180,6 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> lis
 def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
     """Return a table with one formula in each row."""
     return Table(title, [""], [[Cell(formula, "code")] for formula in formulas], note=note)
-
-
-def _measurement(one: Mapping[str, Any], concept: str) -> str:
-    """Return the equation of a measurement as plain text; see :func:`equation`."""
-    node = {**one, "name": "column", "parents": ["concept"]}
-    return equation(node, {"column": one["column"], "concept": concept})
 
 
 def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
