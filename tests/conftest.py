@@ -13,6 +13,7 @@ import pytest
 from smaller_splits import write_splits
 
 from grader.statistics import bootstrap
+from grader.tracks.causalds import figures
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -83,9 +84,10 @@ def root() -> Path:
 
 @pytest.fixture
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Takes intervals from 50 draws: a thousand are a fifth of each grading, or more."""
+    """Takes intervals from 50 draws, and none of slices: they are half of each grading."""
     draw = bootstrap._draws
     monkeypatch.setattr(bootstrap, "_draws", lambda names, seed, _: draw(names, seed, 50))
+    monkeypatch.setattr(figures, "_fill_slice_intervals", lambda *_: None)
 
 
 @pytest.fixture(scope="session")

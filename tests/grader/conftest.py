@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from grading import Runner
+from small_release import FEW, write_release
 
 from grader.commands.main import main
 from grader.opening import open_release
@@ -22,6 +23,13 @@ def release(small: Path) -> Path:
 def own_release(release: Path, tmp_path: Path) -> Path:
     """A copy of the release to damage."""
     return Path(shutil.copytree(release, tmp_path / "own release"))
+
+
+@pytest.fixture
+def few_release(shared: Callable[..., Path], tmp_path: Path) -> Path:
+    """A release as small as faults allow that every command must meet, to damage."""
+    few = shared("few", lambda root: write_release(root, FEW))
+    return Path(shutil.copytree(few, tmp_path / "few"))
 
 
 @pytest.fixture

@@ -59,6 +59,19 @@ FLOORS = {
 SALT_KEY = hashlib.sha256(b"row salts of the small release").digest()
 OUTSIDE_EXAM = "ate_extra"
 """In ``dev`` but not in its exam ``mini``; ``--exam all`` holds it too."""
+FEW = (
+    "argmax",
+    "sign",
+    "ett",
+    "ate",
+    "ate_extra",
+    "sketch",
+    "sets",
+    "method",
+    "predict",
+    "interval",
+)
+"""Tasks of ``dev`` for a release of a few."""
 SECRET_TASKS = ("predict", "interval", "sketch", "method_unid", "sets", "ate", "ate_unid", "ett")
 """The tasks of split ``test``, each in a scene of its own."""
 
@@ -85,9 +98,9 @@ def scene_id(name: str, split: str = "dev") -> str:
     return "scene-" + hashlib.sha256(f"{split}/{label}".encode()).hexdigest()[:16]
 
 
-def write_release(root: Path) -> Path:
-    """Write ``root``/public and ``root``/private; returns ``root``."""
-    rows = {"dev": _split_rows("dev", list(TASKS)), "test": _split_rows("test", SECRET_TASKS)}
+def write_release(root: Path, names: Sequence[str] = tuple(TASKS)) -> Path:
+    """Write ``root``/public and ``root``/private with these tasks in ``dev``; returns ``root``."""
+    rows = {"dev": _split_rows("dev", names), "test": _split_rows("test", SECRET_TASKS)}
     shards: dict[str, dict[str, Any]] = {"public": {}, "private": {}}
     connection = duckdb.connect()
     for split, configs in rows.items():
@@ -106,7 +119,7 @@ def write_release(root: Path) -> Path:
     shards["public"][name] = shard_entry(root / "public" / name, committed)
     connection.close()
     for side, entries in shards.items():
-        write_manifest(root / side, manifest_of(side, entries))
+        write_manifest(root / side, manifest_of(side, entries, len(names)))
     return root
 
 
@@ -242,14 +255,14 @@ def _scene_row(instance_id: str, task: HandTask, split: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def manifest_of(side: str, shards: dict[str, Any]) -> dict[str, Any]:
-    """The manifest of one side with these shards."""
+def manifest_of(side: str, shards: dict[str, Any], tasks: int = len(TASKS)) -> dict[str, Any]:
+    """The manifest of one side with these shards and so many tasks in ``dev``."""
     configs: dict[str, dict[str, Any]] = {}
     for name, entry in shards.items():
         config, _, rest = name.partition("/")
         table = {key: entry[key] for key in ("rows", "bytes", "content_sha256")}
         configs.setdefault(config, {})[rest.split("-")[0]] = table
-    composition = {"instances": len(SCENES), "tasks": len(TASKS)}
+    composition = {"instances": len(SCENES), "tasks": tasks}
     tracks = {"causalds": {"requested": composition, "realised": composition}}
     manifest = {
         "format": 1, "release": "small", "version": "0.0.1", "visibility": side,
@@ -258,7 +271,7 @@ def manifest_of(side: str, shards: dict[str, Any]) -> dict[str, Any]:
         "configuration": {}, "configs": configs, "shards": shards,
         "splits": {
             "dev": {"truth": "public", "seed": "by hand", "tracks": tracks,
-                    "exams": {"mini": {"causalds": len(TASKS) - 1}}},
+                    "exams": {"mini": {"causalds": tasks - 1}}},
             "test": {"truth": "private", "seed_commitment": "2" * 64, "tracks": tracks,
                      "exams": {"demo": {"causalds": len(SECRET_TASKS)}}},
         },

@@ -172,14 +172,10 @@ def test_text_is_printed_by_the_two_doors_that_make_it_printable(root: Path) -> 
     """A command that prints by itself prints what a stranger wrote as it is."""
     doors = {"grader/io/printing.py", "grader/io/process.py", "grader/pages/terminal.py"}
     for file in modules(root).values():
-        if file.relative_to(root).parts[0] not in {
-            "grader",
-            "builder",
-            "causal_exams",
-            "baselines",
-        }:
+        place = file.relative_to(root).as_posix()
+        text = file.read_text(encoding="utf-8")
+        if place.startswith("benchmarks/") or not re.search(r"\b(print|Console)\b", text):
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Name) and node.id in {"print", "Console"}:
-                place = file.relative_to(root).as_posix()
                 assert place in doors, f"{place}:{node.lineno}: use print_lines or console()"

@@ -27,9 +27,11 @@ def test_marks_after_the_fourth_and_what_cannot_be_printed_are_replaced() -> Non
 
 
 def test_no_field_of_a_submission_acts_on_a_terminal(
-    runner: Runner, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     """Equal answers were noted with the raw name of the system."""
+    runner.release = few_release
     board = tmp_path / "board"
     evil = board / EVIL
     board.mkdir()
@@ -74,11 +76,11 @@ def test_no_field_of_a_submission_acts_on_a_terminal(
      "exam", "target_json", "shard", "prompt story motif deprecated"],
 )  # fmt: skip
 def test_no_field_of_a_release_acts_on_a_terminal(
-    runner: Runner, own_release: Path, gold: Path, tmp_path: Path, field: str,
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, field: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """`workspace` printed view and instance as the release has them."""
-    side = own_release / "public"
+    side = few_release / "public"
     for shard in sorted(side.rglob("*.parquet")):
         table = pq.read_table(shard)
         for name in {*field.split()} & {*table.column_names} if table.num_rows else ():
@@ -98,16 +100,16 @@ def test_no_field_of_a_release_acts_on_a_terminal(
     elif "deprecated" in field:
         manifest["deprecated"] = {"dev": {task_id("ett"): EVIL, EVIL: EVIL}}
     file.write_text(json.dumps(manifest), encoding="utf-8")
-    dev: list[object] = ["--release", own_release, "--split", "dev"]
+    dev: list[object] = ["--release", few_release, "--split", "dev"]
     at, written = [*dev, "--exam", "all"], tmp_path / "written"
     check_runs(capsys, written, [
-        ["verify", own_release],
+        ["verify", few_release],
         ["workspace", *at, "--out", written / "tasks"],
         ["grade", gold, *at, "--html", written / "page.html"],
         ["validate", gold, *at],
         ["explain", task_id("ate"), "--prompt", "--reveal", *dev],
         ["gold", *at, "--out", written / "right"],
-        ["browse", own_release, *at[2:], "--html", written / "site"],
+        ["browse", few_release, *at[2:], "--html", written / "site"],
     ])  # fmt: skip
     check_runs(capsys, written, [
         ["export", "harbor", written / "harbor", *at],
@@ -117,12 +119,12 @@ def test_no_field_of_a_release_acts_on_a_terminal(
     toml = tmp_path / "evil.toml"
     toml.write_text(f"{json.dumps(EVIL)} = 1", encoding="utf-8")
     check_runs(capsys, written, [
-        ["inspect", own_release],
-        ["exam", "--from", own_release, "--exam", toml, *dev[2:]],
-        ["inspect", own_release, EVIL],
-        ["diff", runner.release, own_release],
-        ["check", own_release, "--quiet", "--workers", 1],
-        ["publish", own_release, "--deprecate", task_id("ate"), "--why", EVIL, "--version", "9",
+        ["inspect", few_release],
+        ["exam", "--from", few_release, "--exam", toml, *dev[2:]],
+        ["inspect", few_release, EVIL],
+        ["diff", runner.release, few_release],
+        ["check", few_release, "--quiet", "--workers", 1],
+        ["publish", few_release, "--deprecate", task_id("ate"), "--why", EVIL, "--version", "9",
          *dev[2:]],
     ], build)  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import duckdb
 import pytest
 from grading import Runner
-from small_release import TASKS, restate, rewrite, task_id, write_manifest
+from small_release import FEW, restate, rewrite, task_id, write_manifest
 from small_tracks import SHARD
 from track_damages import TRACK_DAMAGES, at
 
@@ -259,13 +259,13 @@ def refusals(
 
 @pytest.mark.parametrize("name", some_of(MUTATIONS))
 def test_every_command_refuses_a_damaged_release_in_one_line(
-    runner: Runner, own_release: Path, gold: Path, tmp_path: Path, name: str
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
     """Fifteen of forty-two ended as "our fault", one of them after minutes."""
     damage, named = MUTATIONS[name]
-    damage(own_release / "public")
-    asked = task_id(next(iter(TASKS)))
-    told = refusals(runner, own_release, gold, ("all", "mini"), asked, tmp_path / "work")
+    damage(few_release / "public")
+    asked = task_id(FEW[0])
+    told = refusals(runner, few_release, gold, ("all", "mini"), asked, tmp_path / "work")
     assert named in told["verify"], told
 
 
@@ -285,15 +285,15 @@ def test_damaged_rows_of_the_other_tracks_are_refused_in_one_line(
 
 @pytest.mark.parametrize("name", SCENE_DAMAGE)
 def test_a_damaged_scene_is_named(
-    runner: Runner, own_release: Path, tmp_path: Path, name: str
+    runner: Runner, few_release: Path, tmp_path: Path, name: str
 ) -> None:
     """Workspaces write what scenes hold."""
-    SCENE_DAMAGE[name](own_release / "public")
+    SCENE_DAMAGE[name](few_release / "public")
     out = tmp_path / "work"
-    words = ("workspace", "--release", own_release, "--split", "dev", "--exam", "all", "--out", out)
+    words = ("workspace", "--release", few_release, "--split", "dev", "--exam", "all", "--out", out)
     message = runner.fails(*words)
     assert "scene" in message and message.count("\n") == 1 and not out.exists()
-    run = runner.run("verify", own_release)
+    run = runner.run("verify", few_release)
     assert run.code == 1 and "scene" in run.out
 
 
@@ -319,13 +319,13 @@ def test_a_false_certificate_is_a_fault_of_the_release(runner: Runner, own_track
 
 @pytest.mark.parametrize("world", ["[]", '{"world": 5}', '{"world": {}, "variables": {"a": {}}}'])
 def test_a_world_that_cannot_be_drawn_is_named(
-    runner: Runner, own_release: Path, tmp_path: Path, world: str
+    runner: Runner, few_release: Path, tmp_path: Path, world: str
 ) -> None:
     """Worlds have no schema; only pages show them."""
-    query(WORLDS, f"SELECT * REPLACE ('{world}' AS world_json) FROM old")(own_release / "public")
-    words = ("browse", own_release, "--split", "dev", "--exam", "all", "--html", tmp_path / "site")
+    query(WORLDS, f"SELECT * REPLACE ('{world}' AS world_json) FROM old")(few_release / "public")
+    words = ("browse", few_release, "--split", "dev", "--exam", "all", "--html", tmp_path / "site")
     assert "the world of instance" in runner.fails(*words) and not (tmp_path / "site").exists()
-    assert world != "[]" or "the world of instance" in refused(runner, ("verify", own_release))
+    assert world != "[]" or "the world of instance" in refused(runner, ("verify", few_release))
 
 
 @pytest.mark.parametrize("track", TRACKS)
