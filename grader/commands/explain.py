@@ -8,12 +8,9 @@ examples:
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
-
-from rich.console import Console
 
 from grader.answers.attempts import USAGE_FIGURES
 from grader.answers.check import REASONS
@@ -79,21 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.reveal:
         last = ("truth", truth_json(exam.truths[task.task_id]))
     out = console()
-    _print(out, _task_lines(task))
     question = task.prompt if arguments.prompt else question_of(task.prompt)
-    out.print()
-    for paragraph in question.splitlines():
-        for text in wrap(paragraph, min(out.width, _WIDEST)) or [""]:
-            out.print(text, soft_wrap=True)
-    out.print()
-    _print(out, [*ended, *answered, last])
+    width = min(out.width, _WIDEST)
+    wrapped = [text for part in question.splitlines() for text in wrap(part, width) or [""]]
+    first, rest = (
+        [f"{label:<10} {text}" for label, text in lines]
+        for lines in (_task_lines(task), [*ended, *answered, last])
+    )
+    for text in [*first, "", *wrapped, "", *rest]:
+        out.print(text, soft_wrap=True)
     return 0
-
-
-def _print(out: Console, lines: Sequence[Line]) -> None:
-    """Print each label with what stands beside it."""
-    for label, text in lines:
-        out.print(f"{label:<10} {text}", soft_wrap=True)
 
 
 def _task_lines(task: Task) -> list[Line]:
