@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = (
     "numpy",
     "jinja2",
+    "markdown_it",
     "pandas",
     "pyarrow",
     "datasets",
@@ -31,7 +32,7 @@ def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_grading_loads_none_of_the_builders_libraries(
     release: Path, gold: Path, tmp_path: Path
 ) -> None:
-    """NumPy waits for an interval and Jinja2 for a page."""
+    """NumPy waits for an interval, Jinja2 and Markdown for a page."""
     code = (
         "import json, sys; from grader.commands.main import main\n"
         "code = main(sys.argv[1:])\n"
@@ -41,7 +42,10 @@ def test_grading_loads_none_of_the_builders_libraries(
     for words, loaded in (
         (["validate", str(gold)], []),
         (["grade", str(gold), *outputs], ["numpy"]),
-        (["grade", str(gold), "--html", str(tmp_path / "html")], ["jinja2", "numpy"]),
+        (
+            ["grade", str(gold), "--html", str(tmp_path / "html")],
+            ["jinja2", "markdown_it", "numpy"],
+        ),
         (["workspace", "--out", str(tmp_path / "w")], []),
         (["pack", str(gold), "--name", "x", "--out", str(tmp_path / "p.parquet")], []),
     ):

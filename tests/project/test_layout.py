@@ -11,7 +11,8 @@ import pytest
 from imported import modules, modules_imported, names_imported
 
 ALLOWED = {
-    "grader": {"grader", "duckdb", "jinja2", "jsonschema", "markupsafe", "numpy", "rich"},
+    "grader": {"grader", "duckdb", "jinja2", "jsonschema", "markdown_it", "markupsafe",
+               "numpy", "rich"},
     "causal_exams": {
         "causal_exams", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity",
         "yaml", "pandas",
