@@ -29,6 +29,7 @@ from grader.io.process import exit_with
 ROOT: Final = Path(__file__).resolve().parent.parent
 FIGURES: Final = Path("docs/figures.json")
 _REPLIES: Final = ROOT / "tests" / "causal_exams" / "yes_or_no_replies.json"
+_LATER: Final = "written after the mend"
 _WORDS: Final = {True: "yes", False: "no", None: "neither"}
 _TRUTHS: Final = re.compile(r"second derivation of every truth \| ok \| (\d+) truths")
 
@@ -105,15 +106,17 @@ def _report(answers: Path, release: Path) -> dict[str, Any]:
 @cache
 def _reader_outcomes() -> Mapping[str, int]:
     """Return how many labelled replies there are (``all``), how many are read as their label says
-    (``right``, and ``right`` and a style) and how many as the ``contrary``."""
+    (``right``) and how many as the ``contrary``, of those from before the mend; and ``right`` and a
+    style, for every style."""
     outcomes = Counter[str]()
     for style, replies in json.loads(_REPLIES.read_text(encoding="utf-8")).items():
         for label, reply in replies:
             meaning = _WORDS[yes_or_no(reply)]
             right = int(meaning == label)
             contrary = int({meaning, label} == {"yes", "no"})
-            outcomes.update({"all": 1, "right": right, f"right {style}": right})
-            outcomes["contrary"] += contrary
+            outcomes[f"right {style}"] += right
+            if style != _LATER:
+                outcomes.update({"all": 1, "right": right, "contrary": contrary})
     return outcomes
 
 
