@@ -10,12 +10,13 @@ LOCKED  = --constraint requirements.lock
 SYSTEMS  = $(shell $(RUN) -m baselines --list | sed 's/ .*//; s/RATE/5/')
 TRACKS   = $(shell $(RUN) -c 'from grader.tracks import TRACKS; print(*TRACKS)')
 
-.PHONY: demo boards figures docs test types fast slow bench fuzz lock clean help
+.PHONY: demo boards hub-rehearsal figures docs test types fast slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
 	@echo "make boards after it: all reference systems, a board of each track"
 	@echo "make figures  after make demo: measure the numbers of the guides anew"
+	@echo "make hub-rehearsal  publish, submit, evaluate, rank: docs/hub.md against a local Hub"
 	@echo "make docs   the guides as a site, site/index.html"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
@@ -48,6 +49,9 @@ demo: $(VENV)/.demo
 
 release:
 	$(RUN) build_dataset.py build splits/mini.toml --out release
+
+hub-rehearsal: $(VENV)/.demo | release
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) tests/hub/rehearsal.py
 
 boards: $(VENV)/.demo | release
 	$(RUN) -m baselines all --release release --out answers

@@ -1,4 +1,7 @@
-"""Every ``bash`` and ``python`` block in the README and the guides is run, in order."""
+"""The quick ``bash`` and ``python`` blocks of README and guides, in this process.
+
+test_every_block.py runs all of them as they stand in a fresh clone.
+"""
 
 import json
 import os
@@ -23,16 +26,20 @@ from grader.commands.main import main as grader
 from grader.tracks import TRACKS
 
 BLOCK = re.compile(
-    r"^(?P<skip><!-- not run: [^\n]+ -->\n)?```(?P<language>bash|python)\n(?P<code>.*?)^```",
+    r"^(?P<skip><!-- (?:not run|slow): [^\n]+ -->\n)?"
+    r"```(?P<language>bash|python)\n(?P<code>.*?)^```",
     re.MULTILINE | re.DOTALL,
 )
 ROOT = Path(__file__).parent.parent.parent
+BUILDING: Final = ("docs/tutorials/", "docs/private-exam.md", "docs/hub.md")
+"""Guides that build whole releases, gate included, or publish one."""
 DOCUMENTS = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
+    and not str(path.relative_to(ROOT)).startswith(BUILDING)
 ]
-"""Those with code to run."""
+"""Those with code to run here."""
 PROGRAMS: Final[dict[str, Callable[[list[str]], int]]] = {
     "python build_dataset.py": builder,
     "python -m grader": grader,
@@ -41,7 +48,6 @@ PROGRAMS: Final[dict[str, Callable[[list[str]], int]]] = {
 }
 PLAIN = re.compile(rf"({'|'.join(map(re.escape, PROGRAMS))}) ([^|<>$&;]*?)(?: > ([\w.-]+))?")
 """A call of one of our programs, to which a shell adds nothing but where its output goes."""
-BUILDING: Final = ("docs/tutorials/", "docs/private-exam.md")
 TREES = ("grader", "builder", "baselines", "causal_exams", "schemas", "dataset_card")
 
 
@@ -63,14 +69,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
 
 
 @pytest.mark.usefixtures("few_draws")
-@pytest.mark.parametrize(
-    "document",
-    [
-        # These build whole releases, gate included.
-        pytest.param(one, marks=pytest.mark.slow if one.startswith(BUILDING) else ())
-        for one in DOCUMENTS
-    ],
-)
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_code_in_the_docs_runs(
     document: str, root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
