@@ -21,8 +21,8 @@ def reply(path: str) -> dict[str, Any]:
                  "input_tokens_details": {"cached_tokens": 0},
                  "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
         return {"id": "r", "object": "response", "created_at": 0, "model": "any",
-                "output": [message], "status": "completed", "parallel_tool_calls": True, "tool_choice": "auto",
-                "tools": [], "usage": usage}  # fmt: skip
+                "output": [message], "status": "completed", "parallel_tool_calls": True,
+                "tool_choice": "auto", "tools": [], "usage": usage}  # fmt: skip
     choice = {"index": 0, "message": {"role": "assistant", "content": WORDS},
               "finish_reason": "stop"}  # fmt: skip
     return {"id": "c", "object": "chat.completion", "created": 0, "model": "any",
