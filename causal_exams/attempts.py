@@ -199,14 +199,6 @@ def _usage(figures: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if value is not None} | {ENDING: why}
 
 
-def from_inspect(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
-    """Yield every attempt in a log or in a folder of logs; raises ``UsageError``.
-
-    ``tasks``, which every reader takes, is not used: attempts at other tasks come too.
-    """
-    return map(attempt_of, samples(source))
-
-
 def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
     """Yield the trials of ``tasks`` in the folder of a job, or of one trial, as attempts.
 

@@ -26,7 +26,7 @@ from inspect_ai.util import JSONSchema, OutputLimitExceededError, collect, sandb
 from causal_exams.attempts import ENDING, STOPS
 from causal_exams.laboratory.host import Host
 from causal_exams.laboratory.session import MEMBER_TYPES, OPERATIONS, TOOLS, Session
-from causal_exams.words import OUTPUT, list_packages, pinned_versions, wording
+from causal_exams.words import OUTPUT, pinned_versions, wording
 from grader.answers.submission import MAX_BYTES
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import RawAnswer
@@ -215,10 +215,8 @@ class Conversation:
         """
         done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned_versions()])
         found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
-        return (
-            list_packages({name: found.get(name) for name in pinned_versions()})
-            or "its standard library only"
-        )
+        shown = [f"{name} {found[name]}" for name in pinned_versions() if name in found]
+        return ", ".join(shown) or "its standard library only"
 
 
 def shorten_output(text: str, most: int = OUTPUT) -> str:

@@ -58,20 +58,13 @@ workdir = "/workspace"
 """
 
 
-def exportable(exam: Exam) -> list[Task]:
-    """Return the tasks of an exam that can be exported.
-
-    Laboratories with a budget of experiments are left out, as they need their host.
-    """
-    return [t for t in exam.tasks if t.shape.kind != "session" or not t.inputs["budget"]]
-
-
 def write_harbor(exam: Exam, out: Path) -> int:
-    """Write a folder for each exportable task into ``out``, a new folder; return how many.
+    """Write a folder for each task into ``out``, a new folder; return how many.
 
-    Raises ``UsageError`` where no task is exportable or ``out`` cannot be a new folder.
+    Laboratories with a budget of experiments are left out, as they need their host. Raises
+    ``UsageError`` where no task is left or ``out`` cannot be a new folder.
     """
-    tasks = exportable(exam)
+    tasks = [t for t in exam.tasks if t.shape.kind != "session" or not t.inputs["budget"]]
     if not tasks:
         raise UsageError("every task of the exam is a laboratory that needs its host; use `run`")
     release, split = exam.split.release, exam.split.name

@@ -1,7 +1,6 @@
-"""The texts that a test taker gets besides the prompt (``words.toml``), and lists of packages."""
+"""The texts that a test taker gets besides the prompt (``words.toml``), and pinned packages."""
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -30,11 +29,3 @@ def pinned_versions() -> dict[str, str]:
     text = (DOCKER / "requirements.txt").read_text(encoding="utf-8")
     pins = (line.partition("==") for line in text.splitlines())
     return {name: number for name, _, number in pins}
-
-
-def list_packages(versions: Mapping[str, str | None]) -> str:
-    """Return names and versions as one text, with commas; empty where no package has a version.
-
-    A package whose version is None is left out.
-    """
-    return ", ".join(f"{name} {number}" for name, number in versions.items() if number)

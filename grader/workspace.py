@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import duckdb
-
 from grader.io import parquet
 from grader.io.jsonio import pretty_json
 from grader.io.paths import path_inside
 from grader.io.schemas import schema
 from grader.pages.terminal import progress
 from grader.release.release import ReleaseFolder
-from grader.release.scenes import Column, Scene, scenes_at
+from grader.release.scenes import Scene, scenes_at
 from grader.scoring.shape import Task
 
 TOGETHER: Final = 8
@@ -35,7 +33,7 @@ def write_workspaces(
     for task in tasks:
         places = asked.setdefault(task.track, {})
         places.setdefault((task.instance_id, task.view), []).append(task)
-    with parquet.connect() as connection, progress() as shown:
+    with progress() as shown:
         bar = shown.add_task("tasks", total=len(tasks))
         for track, places in sorted(asked.items()):
             has_scenes = bool(release.public.shards(f"{track}_scenes", split))
@@ -48,7 +46,7 @@ def write_workspaces(
                     folders = [_write_question(task, folder, reading) for task in places[place]]
                     if has_scenes:
                         pairs = zip(places[place], folders, strict=True)
-                        _write_scene(connection, found[place], list(pairs))
+                        _write_scene(found[place], list(pairs))
                     shown.update(bar, advance=len(folders), refresh=True)
 
 
@@ -72,9 +70,7 @@ def _write_question(task: Task, folder: Path, reading: Path | None) -> Path:
     return place
 
 
-def _write_scene(
-    connection: duckdb.DuckDBPyConnection, scene: Scene, places: Sequence[tuple[Task, Path]]
-) -> None:
+def _write_scene(scene: Scene, places: Sequence[tuple[Task, Path]]) -> None:
     """Write story, columns and tables of a scene into the folders of its tasks."""
     written: dict[str, Path] = {}
     for task, place in places:
@@ -91,19 +87,6 @@ def _write_scene(
                 # A copy, not a link: an agent that edits its data must not edit another's.
                 shutil.copyfile(written[name], file)
             else:
-                _write_table(connection, scene.tables[name], file)
+                table = {column: ("FLOAT", values) for column, values in scene.tables[name]}
+                parquet.write_columns(file, table)
                 written[name] = file
-
-
-def _write_table(
-    connection: duckdb.DuckDBPyConnection, table: Sequence[Column], file: Path
-) -> None:
-    """Write a table as a flat Parquet file, one column per name, rows in order."""
-    selected = ", ".join(
-        f"unnest(${k}::FLOAT[]) AS {parquet.identifier(name)}"
-        for k, (name, _) in enumerate(table, start=1)
-    )
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE flat AS SELECT {selected}", [values for _, values in table]
-    )
-    parquet.copy_to(connection, "FROM flat", file, "FORMAT parquet, COMPRESSION zstd")

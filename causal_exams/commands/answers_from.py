@@ -18,9 +18,10 @@ from typing import Final
 
 from causal_exams.attempts import (
     Attempt,
+    attempt_of,
     from_harbor,
-    from_inspect,
     from_mini_swe,
+    samples,
     write_answers,
 )
 from grader.commands.common import PUBLIC_EXAM, add, open_split
@@ -31,7 +32,7 @@ from grader.scoring.shape import Task
 Reader = Callable[[Path, dict[str, Task]], Iterable[Attempt]]
 
 _READERS: Final[dict[str, Reader]] = {
-    "inspect": from_inspect,
+    "inspect": lambda log, _: map(attempt_of, samples(log)),
     "harbor": from_harbor,
     "mini-swe": from_mini_swe,
 }

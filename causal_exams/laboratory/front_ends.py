@@ -45,19 +45,13 @@ def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
     try:
         _write(replies, canonical_json(session.greeting()))
         while line := requests.readline(MAX_REQUEST + 2):
-            if not line.endswith(b"\n") and len(line) > MAX_REQUEST:
-                _skip_rest(requests)
+            part = line
+            while len(part) >= MAX_REQUEST and not part.endswith(b"\n"):  # the rest is skipped
+                part = requests.readline(MAX_REQUEST)
             if line.strip():
                 _write(replies, reply_to(session, line.rstrip(b"\r\n")))
     except BrokenPipeError:
         return  # the agent is gone; its transcript is on disk and can be resumed
-
-
-def _skip_rest(requests: BinaryIO) -> None:
-    """Read up to the end of a line that is too long."""
-    while part := requests.readline(MAX_REQUEST):
-        if part.endswith(b"\n"):
-            return
 
 
 def _write(replies: BinaryIO, text: str) -> None:

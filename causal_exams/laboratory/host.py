@@ -14,7 +14,6 @@ from grader.io.schemas import first_problem
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.opening import open_release
 from grader.release.exam import Exam
-from grader.release.release import ReleaseFolder
 from grader.tracks.causalab.shapes import episode_of
 
 MAX_FILE: Final = 4 << 20
@@ -40,7 +39,14 @@ def open_episode(
                 if (problem := first_problem(f"{schema}/causalab", row[part])) is not None:
                     raise EpisodeError(f"{part}: {problem}")
             return Episode.load(**row)
-        return _of_release(name, open_release(release, private), split)
+        opened = open_release(release, private)
+        split = opened.choose_split(split)
+        tasks = opened.tasks(split, prompts=False)
+        sessions = {task.task_id: task for task in tasks if task.shape.kind == "session"}
+        if name not in sessions:
+            near = did_you_mean(name, sessions)
+            raise UsageError(f"{name}: no causalab task of split {split}{near}")
+        return episode_of(sessions[name], opened.truths(split, [sessions[name]])[name])
     except EpisodeError as error:
         raise UsageError(f"{name}: {error}") from None
 
@@ -55,16 +61,6 @@ def _read(path: Path) -> dict[str, Any]:
         return json_object(data)
     except (Unreadable, BadJson) as error:
         raise UsageError(f"{path}: {error}") from None
-
-
-def _of_release(name: str, release: ReleaseFolder, split: str | None) -> Episode:
-    """Return the episode of the task ``name``; raises ``UsageError`` for no such task."""
-    split = release.choose_split(split)
-    tasks = release.tasks(split, prompts=False)
-    sessions = {task.task_id: task for task in tasks if task.shape.kind == "session"}
-    if name not in sessions:
-        raise UsageError(f"{name}: no causalab task of split {split}{did_you_mean(name, sessions)}")
-    return episode_of(sessions[name], release.truths(split, [sessions[name]])[name])
 
 
 class Host:

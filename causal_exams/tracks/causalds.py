@@ -45,17 +45,12 @@ async def lead_data_scientist(talk: "Conversation") -> None:
         if len(talk.calls) != 1:
             talk.refuse(wording("causalds-paper.one_call", count=len(talk.calls)))
             continue
-        command = talk.calls[0].arguments.get("command")
-        if _submits(command, await talk.act()):
+        command = str(talk.calls[0].arguments.get("command"))
+        printed = [line.strip() for line in (await talk.act()).splitlines()]
+        if f"echo {SUBMITTED}" in command and SUBMITTED in printed:
             talk.end(ANSWERED if await _parseable(talk) else MISSING)
             return
     talk.end(STEPS)
-
-
-def _submits(command: object, output: str) -> bool:
-    """Return whether a command says to echo DONE and a line of its output is DONE."""
-    asked = isinstance(command, str) and f"echo {SUBMITTED}" in command
-    return asked and SUBMITTED in (line.strip() for line in output.splitlines())
 
 
 async def _parseable(talk: "Conversation") -> bool:

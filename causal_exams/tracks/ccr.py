@@ -17,7 +17,7 @@ block the answer.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -40,12 +40,11 @@ _ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
 class Question:
     """One yes-or-no question of a task.
 
-    ``member`` is the member of the answer that holds the replies to it, ``case`` the entry there,
-    from 0. ``text`` is the whole text that asks it.
+    ``member`` is the member of the answer that holds the replies to it, an entry for each case.
+    ``text`` is the whole text that asks it.
     """
 
     member: str
-    case: int
     text: str
 
 
@@ -61,8 +60,8 @@ def questions(prompt: str, end: str = "concise") -> list[Question]:
     asked = _ASKED.findall(sections.get("Questions", ""))
     before = sections.get("Questions", "").partition("\n- ")[0].strip()
     return [
-        Question(member, k, _text(parts[0], case, before, question, end))
-        for k, case in enumerate(cases)
+        Question(member, _text(parts[0], case, before, question, end))
+        for case in cases
         for member, question in asked
     ]
 
@@ -87,19 +86,6 @@ def with_examples(text: str, *, thought: bool) -> str:
         for kind in ("factual", "supposed")
     ]
     return "\n\n".join((*shown, wording("ccr-paper.question", text=text)))
-
-
-def answer_of(
-    asked: Sequence[Question], said: Sequence[bool | None]
-) -> dict[str, list[bool | None]]:
-    """Return the answer: each member's list with one entry a case, null where a reply said neither.
-
-    ``said`` holds the meaning of the reply to each of the questions ``asked``.
-    """
-    members: dict[str, list[bool | None]] = {}
-    for question, meaning in zip(asked, said, strict=True):
-        members.setdefault(question.member, []).append(meaning)
-    return members
 
 
 async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool) -> None:
@@ -127,7 +113,10 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool)
     if read is not None:
         left = iter(read)
         replies = [next(left) if reply.strip() else "" for reply in replies]
-    talk.answer(canonical_json(answer_of(asked, [yes_or_no(reply) for reply in replies])))
+    members: dict[str, list[bool | None]] = {}  # None where a reply says neither
+    for question, reply in zip(asked, replies, strict=True):
+        members.setdefault(question.member, []).append(yes_or_no(reply))
+    talk.answer(canonical_json(members))
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import Invalid
-from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
+from grader.io.jsonio import canonical_json, clip, parse_strict
 from grader.io.names import is_null_equivalent, normal_label
 from grader.io.schemas import first_problem
 from grader.scoring.model import CheckedAnswer, Predictions, RawAnswer
@@ -59,10 +59,10 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], CheckedAnswer]) -> Check
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)
         return read(raw.data)
-    except (Invalid, BadJson) as problem:
+    except Invalid as problem:
         return CheckedAnswer(
             "invalid",
-            paper_abstained=getattr(problem, "paper_abstained", False),
+            paper_abstained=problem.paper_abstained,
             reason=problem.reason,
             message=f"{raw.source}: {problem.message}",
         )

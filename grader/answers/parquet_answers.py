@@ -6,6 +6,7 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 
 import json
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -259,13 +260,11 @@ def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
     answers = [packed[task_id] if task_id else None for task_id in ids]
     usage = found.usage
     usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
-    with replacing(path) as temporary, parquet.connect() as connection:
-        connection.execute(
-            "CREATE TEMP TABLE submission AS SELECT unnest($1::VARCHAR[]) AS task_id, "
-            "unnest($2::BLOB[]) AS answer, unnest($3::VARCHAR[]) AS usage_json, "
-            "$4::VARCHAR AS submission_json",
-            [ids, answers, usages, json.dumps(card)],
-        )
-        parquet.copy_to(
-            connection, "SELECT * FROM submission", temporary, "FORMAT parquet, COMPRESSION zstd"
-        )
+    columns: dict[str, tuple[str, Sequence[Any]]] = {
+        "task_id": ("VARCHAR", ids),
+        "answer": ("BLOB", answers),
+        "usage_json": ("VARCHAR", usages),
+        "submission_json": ("VARCHAR", [json.dumps(card)] * len(ids)),
+    }
+    with replacing(path) as temporary:
+        parquet.write_columns(temporary, columns)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
-from grader.io.names import nearest_id
+from grader.io.names import nearest
 from grader.scoring.model import CheckedAnswer, RawAnswer
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
@@ -18,6 +18,8 @@ MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
 NAMED_UNKNOWN: Final = 5
 """Strange ids that get a note of their own, with the nearest task, which takes a while each."""
+_SEARCHED: Final = 20_000
+"""In splits of more tasks the nearest is not looked for."""
 
 
 BUDGET: Final = "budget"
@@ -127,8 +129,9 @@ class Submission:
         """Count an answer to no task of the split; of the first ones say which id may be meant."""
         self.unknown += 1
         if self.unknown <= NAMED_UNKNOWN:
-            near = nearest_id(name, known) or "; ignored"
-            self.notice(f"{where}: {clip(name)} is no task of this split{near}")
+            # A higher cutoff than elsewhere, since any two ids are alike.
+            near = nearest(name, known, cutoff=0.85) if len(known) <= _SEARCHED else ""
+            self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
 
     def notice(self, text: str) -> None:
         """Add a note for the submitter that is not about one known task."""

@@ -21,8 +21,18 @@ from typing import Any, Final
 
 from grader.answers.collect import submissions_in
 from grader.answers.submission import Submission, submission_name, team_of
-from grader.board.grading import Entry, LeftOut, NotGraded, Result, grade_all, in_time, with_figures
-from grader.board.sessions import SessionCounts, count_sessions, sessions_of
+from grader.board.grading import (
+    Entry,
+    LeftOut,
+    NotGraded,
+    Result,
+    SessionCounts,
+    count_sessions,
+    grade_all,
+    in_time,
+    sessions_of,
+    with_figures,
+)
 from grader.board.workers import WorkLimits
 from grader.commands.common import (
     EXAM,

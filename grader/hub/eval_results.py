@@ -4,7 +4,7 @@ One entry for the exam and, where it has several tracks, one for each that was a
 those of the release's ``eval.yaml``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from grader.pages.systems import setting_of
 from grader.release.release import ReleaseFolder
 
 if TYPE_CHECKING:
-    from huggingface_hub import EvalResultEntry, HfApi
+    from huggingface_hub import HfApi
 
 FRAMEWORK: Final = "causal-exams"
 """The identifier of this grader among the frameworks that the Hub knows."""
@@ -42,38 +42,30 @@ def eval_results(
     about another release.
     """
     import yaml
-    from huggingface_hub import eval_result_entries_to_yaml
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     split = release.choose_split(str(report["split"]))
     if report["release"]["content_sha256"] != release.content_hashes(split):
         raise UsageError(f"{address}: is another release than the report's; name the one graded")
-    # The client keeps each commit in a folder called after it.
-    entries = list(_entries(report, address, release.public.path.name, source))
+    run, date = report["submission"]["run"], report["submission"]["run"].get("date")
+    tracks = report["tracks"] if len(report["tracks"]) > 1 else {}
+    entries = [
+        EvalResultEntry(
+            dataset_id=address.repo,
+            task_id=task_id(split, report["exam"], track),
+            value=round(part["skill"], _DIGITS),
+            # The client keeps each commit in a folder called after it.
+            dataset_revision=release.public.path.name,
+            date=date if isinstance(date, str) else None,
+            source_url=source,
+            notes=setting_of(run) or None,
+        )
+        for track, part in [(None, report), *tracks.items()]
+        if part["skill"] is not None and (track is None or part["attempted"])
+    ]
     if not entries:
         raise UsageError("the report has no skill to state: floors are absent, or it is redacted")
     return yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
-
-
-def _entries(
-    report: Mapping[str, Any], address: Address, commit: str, source: str | None
-) -> "Iterator[EvalResultEntry]":
-    """Yield the entry of the exam, and one for each of several tracks that was attempted."""
-    from huggingface_hub import EvalResultEntry
-
-    run = report["submission"]["run"]
-    date = run.get("date")
-    tracks = report["tracks"] if len(report["tracks"]) > 1 else {}
-    for track, part in [(None, report), *tracks.items()]:
-        if part["skill"] is not None and (track is None or part["attempted"]):
-            yield EvalResultEntry(
-                dataset_id=address.repo,
-                task_id=task_id(report["split"], report["exam"], track),
-                value=round(part["skill"], _DIGITS),
-                dataset_revision=commit,
-                date=date if isinstance(date, str) else None,
-                source_url=source,
-                notes=setting_of(run) or None,
-            )
 
 
 def propose(api: "HfApi", model: str, name: str, text: str) -> str:

@@ -104,7 +104,10 @@ def evaluate(
         if row is not None and _is_settled(row, one):
             counts["known"] += 1
             _finish(api, inbox, one, row, results.repo, setup.work)
-        elif taken[one.team] >= setup.per_day or _failed_today(row, setup.today):
+        elif taken[one.team] >= setup.per_day or (
+            # Given up on today it waits for another day: its one row counts once for its team.
+            row is not None and row["status"] == FAILED and row["evaluated"] == setup.today
+        ):
             counts["late"] += 1
         else:
             taken[one.team] += 1
@@ -129,14 +132,6 @@ def _is_settled(row: Row, one: Delivery) -> bool:
     if row["status"] == FAILED and row.get("tries"):
         return bool(row["pull_request"] == one.pull)
     return bool(row["status"] != WAITING)
-
-
-def _failed_today(row: Row | None, today: str) -> bool:
-    """Return whether a submission was given up on today.
-
-    Handed in again it waits for another day, since its one row counts once among its team's.
-    """
-    return row is not None and row["status"] == FAILED and row["evaluated"] == today
 
 
 def _finish(api: "HfApi", inbox: str, one: Delivery, row: Row, results: str, work: Path) -> None:
@@ -342,7 +337,10 @@ def rescore(
                 if isinstance(outcome, WorkFailure):
                     raise UsageError(f"{one.path}: {outcome.reason}; an earlier version graded it")
                 row = row_of(one, paths[one], {}, setup, outcome)
-                fresh.append(_with_history(row, results.rows[one.id]))
+                old = results.rows[one.id]
+                before = {"release": old["release"], **_figures(old["report"])}
+                kept = {name: old[name] for name in _KEPT}
+                fresh.append({**row, **kept, "before": [*old.get("before", []), before]})
             if fresh:
                 results.add(fresh, "rescored")
             for row in fresh:
@@ -360,13 +358,6 @@ def _older_rows(rows: Iterable[Row], setup: EvaluationSetup) -> dict[tuple[str, 
         if row["status"] == GRADED and same and row["release"]["sha256"] != setup.sha256:
             groups.setdefault((row["split"], row["exam"]), []).append(row)
     return groups
-
-
-def _with_history(row: Row, old: Row) -> Row:
-    """Return a new row with who handed it in, when and how, and the figures of the old one."""
-    before = {"release": old["release"], **_figures(old["report"])}
-    kept = {name: old[name] for name in _KEPT}
-    return {**row, **kept, "before": [*old.get("before", []), before]}
 
 
 def _figures(report: Mapping[str, Any]) -> dict[str, Any]:

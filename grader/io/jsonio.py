@@ -8,22 +8,23 @@ input and spends quadratic time on huge integers. Every answer file goes through
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
+
+from grader.errors import Invalid
 
 MAX_DEPTH: Final = 32
 MAX_INTEGER_DIGITS: Final = 18
 """Longer integers are refused: no answer needs them and parsing them is slow."""
 _NOT_ASCII: Final = re.compile(r"[^\n -~]")
+# An unterminated string runs to the end: trying again at each later quote would be quadratic.
+PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+"""A string, or a bracket outside of strings."""
 
 
-class BadJson(Exception):
-    """Text is not acceptable JSON. ``reason`` is a code of ``grader.answers.check.REASONS``."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
+class BadJson(Invalid):
+    """Text is not acceptable JSON."""
 
 
 def canonical_json(value: object) -> str:
@@ -111,23 +112,11 @@ def _check_depth(text: str, max_depth: int) -> None:
     if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
-    inside = escaped = False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            if depth > max_depth:
-                raise BadJson("too_deep", f"nested more than {max_depth} levels deep; flatten it")
-        elif character in "]}":
-            depth -= 1
+    for piece in PIECE.finditer(text):
+        first = text[piece.start()]
+        depth += (first in "[{") - (first in "]}")
+        if depth > max_depth:
+            raise BadJson("too_deep", f"nested more than {max_depth} levels deep; flatten it")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -157,11 +146,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object's members; raises :class:`BadJson` for a key that appears twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise BadJson("duplicate_key", f"the key {clip(key)} appears twice; keep one")
-            seen.add(key)
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise BadJson("duplicate_key", f"the key {clip(key)} appears twice; keep one")
     return value
 
 

@@ -14,8 +14,6 @@ NULL_EQUIVALENTS: Final = frozenset({"", "none", "null", "unknown", "n/a"})
 _LONGEST: Final = 200
 """Only the first 200 characters are compared, to bound the work."""
 
-_SEARCHED: Final = 20_000
-
 
 def normal_label(text: str) -> str:
     """Return a label for comparison: stripped and case-folded."""
@@ -106,14 +104,6 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty text."""
     near = difflib.get_close_matches(name[:_LONGEST], known, n=1, cutoff=cutoff)
     return f"; did you mean '{near[0]}'?" if near else ""
-
-
-def nearest_id(name: str, known: Collection[str]) -> str:
-    """Return :func:`nearest` for task ids, with a higher cutoff, since any two ids are alike.
-
-    Return an empty text for a split of more than 20,000 tasks, where the search takes long.
-    """
-    return nearest(name, known, cutoff=0.85) if len(known) <= _SEARCHED else ""
 
 
 def nearest_path(path: Path) -> str:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -164,16 +164,28 @@ def read(
         raise _unreadable(paths[0], error) from None
 
 
-def copy_to(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> None:
-    """Run ``COPY (query) TO path``; ``query`` and ``options`` come from the code, never input.
+def write_columns(
+    path: Path,
+    columns: Mapping[str, tuple[str, Sequence[Any]]],
+    options: str = "FORMAT parquet, COMPRESSION zstd",
+) -> None:
+    """Write a file of rows in order, given by column: name to type in SQL and values.
 
-    Raises ``OSError`` when the file cannot be written.
+    Types and ``options`` (of COPY) come from the code, never input. Raises ``OSError`` when the
+    file cannot be written.
     """
+    selected = ", ".join(
+        f"unnest(${place}::{kind}[]) AS {identifier(name)}"
+        for place, (name, (kind, _)) in enumerate(columns.items(), start=1)
+    )
     quoted = str(path).replace("'", "''")
-    try:
-        # Into this very file, which a caller may hold locked, not into one that takes its place.
-        connection.execute(f"COPY ({query}) TO '{quoted}' ({options}, USE_TMP_FILE false)")
-    except duckdb.IOException as error:
-        number = _ERRNO.search(str(error))
-        code = int(number[1]) if number else errno.EIO
-        raise OSError(code, os.strerror(code), str(path)) from None
+    with connect() as connection:
+        values = [list(column) for _, column in columns.values()]
+        connection.execute(f"CREATE TEMP TABLE written AS SELECT {selected}", values)
+        try:
+            # Into this very file, which a caller may hold locked, not one that takes its place.
+            connection.execute(f"COPY written TO '{quoted}' ({options}, USE_TMP_FILE false)")
+        except duckdb.IOException as error:
+            number = _ERRNO.search(str(error))
+            code = int(number[1]) if number else errno.EIO
+            raise OSError(code, os.strerror(code), str(path)) from None

@@ -27,10 +27,9 @@ class EpisodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A property of crystals: name, name as shown, whether it can be set, from low to high."""
+    """A property of crystals: name, whether it can be set, from low to high."""
 
     name: str
-    display: str
     controllable: bool
     low: float
     high: float
@@ -196,7 +195,7 @@ def _range(low: float, high: float, where: str) -> tuple[float, float]:
 
 def _variable(entry: Mapping[str, Any]) -> Variable:
     low, high = _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
-    return Variable(entry["name"], entry["display"], bool(entry["controllable"]), low, high)
+    return Variable(entry["name"], bool(entry["controllable"]), low, high)
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:

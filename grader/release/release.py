@@ -4,6 +4,7 @@ Only shards whose SHA-256 agrees with the manifest are read: whoever opens a rel
 shard once.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -294,11 +295,9 @@ def _unreadable(where: str, error: Exception) -> UsageError:
 
 def check_once(names: Iterable[str], what: str) -> None:
     """Raise ``UsageError`` for a name that appears twice; ``what`` begins the message."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    for name, count in Counter(names).most_common(1):
+        if count > 1:
             raise UsageError(f"{what} {name} is there twice; {AGAIN}")
-        seen.add(name)
 
 
 def find_task(tasks: Iterable[Task], task_id: str, where: str) -> Task:

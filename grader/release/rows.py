@@ -38,19 +38,11 @@ def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
     spec = tracks[row["track"]].variant(f"{row['family']}.{row['variant']}")
     if row["input_mode"] not in get_args(InputMode):
         raise ValueError(f"column input_mode: {clip(row['input_mode'])} is none of them")
-    return Task(
-        task_id=row["task_id"],
-        instance_id=row["instance_id"],
-        spec=spec,
-        view=row["view"],
-        input_mode=row["input_mode"],
-        prompt=row["prompt"],
-        answer_schema=row["answer_schema"],
-        answer_file=row["answer_file"],
-        inputs=_members(
-            row, "inputs_json", f"inputs/{spec.track}#{spec.shape.name}", spec.shape.check_inputs
-        ),
-    )
+    schema = f"inputs/{spec.track}#{spec.shape.name}"
+    inputs = _members(row, "inputs_json", schema, spec.shape.check_inputs)
+    of_variant = ("track", "family", "variant", "rung", "inputs_json")
+    plain = {name: row[name] for name in TASK_COLUMNS if name not in of_variant}
+    return Task(**plain, spec=spec, inputs=inputs)
 
 
 def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
@@ -65,16 +57,9 @@ def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> T
     if row["should_abstain"] is None or (row["value_se"] or 0) < 0:
         name = "should_abstain" if row["should_abstain"] is None else "value_se"
         raise ValueError(f"column {name}: {clip(row[name])} cannot be")
-    return Truth(
-        task_id=row["task_id"],
-        instance_id=row["instance_id"],
-        should_abstain=row["should_abstain"],
-        structure=row["structure"],
-        value=row["value"],
-        value_se=row["value_se"],
-        target=_members(row, "target_json"),
-        labels=None if labels is None else tuple(finite(labels, "values")),
-    )
+    plain = {name: row[name] for name in TRUTH_COLUMNS if name != "target_json"}
+    checked = None if labels is None else tuple(finite(labels, "values"))
+    return Truth(**plain, target=_members(row, "target_json"), labels=checked)
 
 
 def check_truth(task: Task, truth: Truth) -> None:

@@ -163,8 +163,7 @@ def _redact_track(part: Mapping[str, Any]) -> dict[str, Any]:
         "usage": {**part["usage"], "tokens_per_quality": {}},
         "slices": {
             axis: {
-                level: _without_marks(row)
-                | {name: row[name] for name in ("tasks", "missing", "invalid")}
+                level: _without_marks(row) | {name: row[name] for name in _COUNTS}
                 for level, row in levels.items()
             }
             for axis, levels in part["slices"].items()

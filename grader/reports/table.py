@@ -127,7 +127,6 @@ def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
 
 
 def on_points_scale(score: Score) -> Score:
@@ -152,14 +151,11 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
         rows = [(*row, truth_json(truths[row[0]])) for row in rows]
     if kind == "csv":
         rows = [tuple(map(_spreadsheet_cell, row)) for row in rows]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    selected = ", ".join(
-        f"unnest(${k}::{kind_}[]) AS {name}"
-        for k, (name, kind_) in enumerate(zip(names, types, strict=True), start=1)
-    )
-    with replacing(path) as temporary, parquet.connect() as connection:
-        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {selected}", columns)
-        parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
+    typed = zip(types, zip(*rows, strict=True), strict=True)
+    columns = dict(zip(names, typed, strict=True))
+    options = {"options": "FORMAT csv, HEADER"} if kind == "csv" else {}
+    with replacing(path) as temporary:
+        parquet.write_columns(temporary, columns, **options)
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
@@ -169,11 +165,5 @@ def _spreadsheet_cell(cell: Any) -> Any:
 
 def truth_json(truth: Truth) -> str:
     """Return a task's target as JSON for ``--reveal``, without the long held-out labels."""
-    return canonical_json(
-        {
-            "should_abstain": truth.should_abstain,
-            "value": truth.value,
-            "value_se": truth.value_se,
-            **truth.target,
-        }
-    )
+    plain = {name: getattr(truth, name) for name in ("should_abstain", "value", "value_se")}
+    return canonical_json({**plain, **truth.target})

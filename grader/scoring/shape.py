@@ -4,8 +4,8 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
-from enum import Enum
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Final, Literal
 
 from grader.scoring.model import CheckedAnswer, InputMode, Mark, Pool, RawAnswer, Truth
@@ -22,13 +22,8 @@ Kind = Literal[
 ends in ``assert_never``, so that no shape falls through to the rule of another."""
 
 
-class Never(Enum):
-    """The abstention of a shape that has none; None cannot say so: ``null`` is an abstention."""
-
-    NEVER = "never"
-
-
-NEVER: Final = Never.NEVER
+NEVER: Final = ...
+"""The abstention of a shape that has none; None cannot say so: ``null`` is an abstention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class Shape:
     score: Callable[["Task", Truth, Any], Mark] = member(compare=False)
     gold: Callable[["Task", Truth], str] = member(compare=False)
     labels: tuple[str, ...] = ()
-    abstention: str | bool | Never | None = NEVER
+    abstention: str | bool | EllipsisType | None = NEVER
     input_mode: InputMode = "data"
     merge: Callable[[Sequence[CheckedAnswer]], CheckedAnswer] | None = member(
         default=None, compare=False
@@ -183,14 +178,5 @@ class Task:
 
     def members(self) -> dict[str, Any]:
         """Return the task's public fields by name, without instance, ``inputs`` and schema."""
-        return {
-            "task_id": self.task_id,
-            "track": self.track,
-            "family": self.family,
-            "variant": self.variant,
-            "rung": self.rung,
-            "view": self.view,
-            "input_mode": self.input_mode,
-            "prompt": self.prompt,
-            "answer_file": self.answer_file,
-        }
+        names = ("task_id", "track", "family", "variant", "rung", "view", "input_mode", "prompt")
+        return {name: getattr(self, name) for name in (*names, "answer_file")}

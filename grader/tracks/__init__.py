@@ -23,11 +23,6 @@ def register(track: Track) -> None:
     TRACKS[track.name] = track
 
 
-def unregister(name: str) -> None:
-    """Remove a track; its schemas stay known. Raises ``KeyError`` if there is none."""
-    del TRACKS[name]
-
-
 VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.variants)
 """Every way of asking one question: the shared vocabulary of builder, grader and tests."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from causal_exams.extraction import answer_in, blocks, yes_or_no
-from causal_exams.tracks.ccr import answer_of, questions, with_examples
+from causal_exams.tracks.ccr import questions, with_examples
 
 REPLIES = Path(__file__).with_name("yes_or_no_replies.json")
 PROMPT = """Lamps hang in a row.
@@ -93,14 +93,10 @@ def test_the_reader_is_as_right_as_the_guides_say() -> None:
 def test_each_question_has_its_context_and_its_case_alone() -> None:
     """One question a call (the paper's G.1): no other case may help or confuse."""
     asked = questions(PROMPT)
-    assert [(q.member, q.case) for q in asked] == [
-        ("factual", 0), ("do_true", 0), ("factual", 1), ("do_true", 1),
-    ]  # fmt: skip
+    assert [question.member for question in asked] == ["factual", "do_true"] * 2
     assert "Lamp A is lit exactly" in asked[3].text and "A 1; B 9" in asked[3].text
     assert "A 5; B 2" not in asked[3].text and "JSON" not in asked[3].text
     assert "Nothing else is set." in asked[3].text and "Suppose lamp A" in asked[3].text
-    said = answer_of(asked, [True, False, None, True])
-    assert said == {"factual": [True, None], "do_true": [False, True]}
 
 
 def test_a_prompt_without_cases_has_no_questions() -> None:

@@ -16,7 +16,7 @@ from causal_exams.commands.run import pairs
 from causal_exams.protocols import SETTINGS
 from causal_exams.record import _without_secrets, check_same, image_digest
 from causal_exams.tracks import PRESETS, preset_of
-from causal_exams.words import DOCKER, list_packages, pinned_versions
+from causal_exams.words import DOCKER, pinned_versions
 from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.pages.systems import name_of, setting_of
@@ -174,9 +174,8 @@ def test_endings_are_counted_in_reports() -> None:
 
 def test_the_prompt_lists_what_the_image_installs() -> None:
     """CausalDS A.15: pinned versions, told so that no budget goes into finding them out."""
-    assert list_packages(dict(pinned_versions())).startswith(
-        "pandas 3.0.2, numpy 2.4.4, scipy 1.17.1"
-    )
+    first = {"pandas": "3.0.2", "numpy": "2.4.4", "scipy": "1.17.1"}
+    assert list(pinned_versions().items())[:3] == list(first.items())
     assert len(pinned_versions()) == 10
     recipe = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
     assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe

@@ -6,7 +6,7 @@ from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
 from grader.tracks import variant
-from grader.tracks.causalab.submission import sign
+from grader.tracks.causalab.shapes import sign
 
 
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:

@@ -41,9 +41,7 @@ def scored(
 def test_precision_recall_and_f1_with_their_edge_cases(
     hits: int, predicted: int, true: int, precision: float, recall: float, f1: float
 ) -> None:
-    found = rates(hits, predicted, true)
-    assert (found.precision, found.recall) == (precision, pytest.approx(recall))
-    assert found.f1 == pytest.approx(f1)
+    assert rates(hits, predicted, true) == pytest.approx((precision, recall, f1))
 
 
 def test_a_perfect_hypothesis_has_perfect_metrics() -> None:

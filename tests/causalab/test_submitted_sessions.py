@@ -11,7 +11,7 @@ from causal_exams.laboratory.host import Host
 from grader import pipeline
 from grader.answers.collect import collect
 from grader.answers.submission import submission_name, team_of
-from grader.board.sessions import refuse_others
+from grader.board.grading import refuse_others
 from grader.commands.main import main
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json

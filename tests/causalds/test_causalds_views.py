@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +12,7 @@ from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.make.measure import MeasuredConcept, Measurement, NoBundle, draw_bundle
 from builder.tracks.causalds.track import TRACK
-from grader import workspace
+from grader.io import parquet
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 
@@ -202,9 +201,8 @@ def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) ->
         if not row["calibration"]:
             continue
         out = tmp_path / f"{view}.parquet"
-        with duckdb.connect() as connection:
-            table = [(column["name"], column["values"]) for column in row["calibration"]]
-            workspace._write_table(connection, table, out)
+        table = {c["name"]: ("FLOAT", c["values"]) for c in row["calibration"]}
+        parquet.write_columns(out, table)
         written = pq.read_table(out)
         assert written.num_rows == len(world(one)["views"][view]["calibration"])
         for name, column in values(row, "calibration").items():

@@ -49,7 +49,7 @@ def toy() -> Iterator[None]:
         tracks.register(toy_track.GRADER)
         patch.setitem(BUILDER_TRACKS, "toy", toy_track.BUILDER)
         yield
-        tracks.unregister("toy")
+        del tracks.TRACKS["toy"]
         del sys.modules["toy_track"]
 
 

@@ -4,7 +4,7 @@ import json
 
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import best_separation, replay, separation, shows_difference
-from grader.tracks.replayscm.scoring import SeparatingRow, separating_row
+from grader.tracks.replayscm.shapes import SeparatingRow, separating_row
 
 WORLDS = [
     {"id": "a", "mode": "none", "targets": [], "rows": ["01"]},
@@ -35,10 +35,9 @@ def test_case_three_rates() -> None:
     """PairDisagreementRate 1.000 and CellDifferenceRate 0.375 under do(X7 = 1)."""
     reference = make_program(ROOTS, parse_map(REFERENCE))
     alternative = make_program(ROOTS, parse_map(ALTERNATIVE))
-    found = separation(reference, alternative, "X7", 1)
-    assert (found.pair, found.cell) == (1.0, 0.375)
+    assert separation(reference, alternative, "X7", 1) == (1.0, 0.375)
     assert best_separation(reference, alternative) == 1.0
-    assert separation(reference, alternative, "X7", 0).pair == 0.0
+    assert separation(reference, alternative, "X7", 0)[0] == 0.0
 
 
 def test_case_three_witness() -> None:

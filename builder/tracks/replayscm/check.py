@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final, cast
 
 from builder.splits.track import LeakFacts, TaskRow
-from grader.tracks.replayscm.scoring import LEVELS
+from grader.tracks.replayscm.shapes import LEVELS
 
 Row = Mapping[str, Any]
 Tree = str | list[Any]

@@ -196,7 +196,7 @@ def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, A
     """Return the intervention that separates the two programs most, with the first witness: values
     of the other roots that show the difference. None if no intervention separates them."""
     rated = [
-        (-separation(reference, other, name, value).pair, name, value)
+        (-separation(reference, other, name, value)[0], name, value)
         for name, value in interventions(reference)
     ]
     pair, name, value = min(rated)

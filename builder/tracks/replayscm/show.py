@@ -8,7 +8,7 @@ from typing import Final
 from builder.splits.track import Record
 from builder.stories.texts import markdown_table
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
-from grader.tracks.replayscm.scoring import LEVELS
+from grader.tracks.replayscm.shapes import LEVELS
 
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
 

@@ -4,8 +4,7 @@ Precision and recall follow the paper's released scorer: an empty prediction has
 when the truth is empty too, an empty truth has recall 1 only when nothing was predicted.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Set
 from typing import Any, Final
 
 from grader.laboratory.episode import Episode
@@ -18,42 +17,27 @@ RELATIVE_TOLERANCE: Final = 1e-3
 REFERENCE_TOLERANCE: Final = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Precision, recall and their harmonic mean, each from 0 to 1."""
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """F1, 0 where both rates are 0."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-
-def rates(hits: int, predicted: int, true: int) -> Rates:
-    """Return precision and recall from counts: of elements in both, predicted, and true.
+def rates(hits: int, predicted: int, true: int) -> tuple[float, float, float]:
+    """Return precision, recall and F1 from counts: of elements in both, predicted, and true.
 
     Precision without anything predicted is 1 if nothing is true either, else 0. Recall without
-    anything true is 1 if nothing is predicted either, else 0.
+    anything true is 1 if nothing is predicted either, else 0. F1 is 0 where both are 0.
     """
     precision = hits / predicted if predicted else float(not true)
     recall = hits / true if true else float(not predicted)
-    return Rates(precision, recall)
+    total = precision + recall
+    return precision, recall, 2 * precision * recall / total if total else 0.0
 
 
-def overlap(predicted: Collection[Any], true: Collection[Any]) -> Rates:
-    """Return precision and recall of one set against another."""
-    return rates(len(set(predicted) & set(true)), len(predicted), len(true))
+def f1(predicted: Set[Any], true: Set[Any]) -> float:
+    """Return the F1 of one set against another."""
+    return rates(len(predicted & true), len(predicted), len(true))[2]
 
 
-def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
-    """Return the structural Hamming distance: missing, extra and reversed edges count 1 each."""
-    missing = set(true) - set(predicted)
-    extra = set(predicted) - set(true)
-    reversed_edges = {(a, b) for a, b in missing if (b, a) in extra}
-    return len(missing) + len(extra) - len(reversed_edges)
+def shd(predicted: Set[Edge], true: Set[Edge]) -> int:
+    """Return the structural Hamming distance of acyclic graphs: missing, extra and reversed edges
+    count 1 each."""
+    return len({frozenset(edge) for edge in predicted ^ true})
 
 
 def roots(edges: Collection[Edge], target: str) -> set[str]:
@@ -87,8 +71,8 @@ def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
     return RELATIVE_TOLERANCE * abs(value) + reading_slack(episode, parent, power)
 
 
-def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Return the rates of the terms of the target's equation that are within :func:`tolerance`.
+def coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
+    """Return the F1 of the terms of the target's equation that are within :func:`tolerance`.
 
     A quadratic parent has up to two terms. A declared term whose coefficient is unknown (null)
     counts as predicted and wrong. One that is declared zero is no term.
@@ -111,11 +95,11 @@ def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
         and abs(value - true[term]) <= tolerance(episode, *term, true[term])
         for term, value in declared.items()
     )
-    return rates(hits, len(declared), len(true))
+    return rates(hits, len(declared), len(true))[2]
 
 
-def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Return rates of linear coefficients within 1e-6, as the released scorer does.
+def reference_coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
+    """Return the F1 of linear coefficients within 1e-6, as the released scorer does.
 
     Every declared linear one counts as predicted, null and zero ones too.
     """
@@ -129,7 +113,7 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
         value is not None and parent in true and abs(value - true[parent]) <= REFERENCE_TOLERANCE
         for parent, value in declared.items()
     )
-    return rates(hits, len(declared), len(true))
+    return rates(hits, len(declared), len(true))[2]
 
 
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
@@ -140,19 +124,19 @@ def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, An
     """
     edges, base = hypothesis.edges, hypothesis.base
     true, target = episode.edges, episode.target
-    found = overlap(edges, true)
+    precision, recall, edge_f1 = rates(len(edges & true), len(edges), len(true))
     into = [{edge for edge in side if edge[1] == target} for side in (edges, true)]
     return {
-        "edge_precision": found.precision,
-        "edge_recall": found.recall,
-        "edge_f1": found.f1,
-        "skeleton_f1": overlap(set(map(frozenset, edges)), set(map(frozenset, true))).f1,
+        "edge_precision": precision,
+        "edge_recall": recall,
+        "edge_f1": edge_f1,
+        "skeleton_f1": f1(set(map(frozenset, edges)), set(map(frozenset, true))),
         "shd": shd(edges, true),
-        "freq_edge_f1": overlap(*into).f1,
-        "root_f1": overlap(roots(edges, target), roots(true, target)).f1,
+        "freq_edge_f1": f1(*into),
+        "root_f1": f1(roots(edges, target), roots(true, target)),
         "graph_exact": int(edges == true),
-        "coefficient_f1": coefficient_rates(episode, hypothesis).f1,
-        "coefficient_f1_reference": reference_coefficient_rates(episode, hypothesis).f1,
+        "coefficient_f1": coefficient_f1(episode, hypothesis),
+        "coefficient_f1_reference": reference_coefficient_f1(episode, hypothesis),
         "base_error": None if base is None else abs(base - episode.model.base),
     }
 

@@ -124,7 +124,9 @@ def _hypotheses(laboratory: Laboratory, steps: Sequence[Mapping[str, Any]]) -> T
     """Return the table of hypotheses, each with the size of the equivalence class at its step."""
     sizes = equivalence_sizes(Evidence(laboratory.episode, laboratory.readings))
     found = [{**row, "class_size": sizes[row["step"]]} for row in steps]
-    rows = [[str(row["step"]), *(_short(row[key]) for key in _COLUMNS)] for row in found]
+    cells = [[row[key] for key in _COLUMNS] for row in found]
+    shown = [["–" if value is None else f"{value:.3g}" for value in row] for row in cells]
+    rows = [[str(row["step"]), *texts] for row, texts in zip(found, shown, strict=True)]
     return Table("Hypotheses", ["after", *_COLUMNS.values()], rows)
 
 
@@ -135,8 +137,3 @@ def _readings(laboratory: Laboratory) -> Table:
     nodes = laboratory.episode.nodes
     rows = [[label, *(f"{reading[node]:g}" for node in nodes)] for label, reading in lines]
     return Table("Interventions and readings", ["set", *nodes], rows)
-
-
-def _short(value: float | None) -> str:
-    """Return three digits of a number, a dash for None."""
-    return "–" if value is None else f"{value:.3g}"

@@ -18,7 +18,7 @@ from grader.pages.svg import Axis, Point, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
 from grader.pages.words import number, signed_number
-from grader.scoring.model import CheckedAnswer, Truth
+from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.session_page import session_page
 
@@ -305,17 +305,12 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
     return "base + " + " + ".join(parts)
 
 
-def draw_answer(task: Task, truth: Truth, verified: CheckedAnswer) -> str:
-    """Return the HTML page of one verified session."""
-    return session_page(verified.answer.laboratory)
-
-
 SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
 
 
 PAGES: Final = TrackPages(
     explain_task=explain_task,
-    draw_answer=draw_answer,
+    draw_answer=lambda task, truth, verified: session_page(verified.answer.laboratory),
     tables=SPECIFICATION.in_terminal,
     sections=SPECIFICATION.of_reports,
 )

@@ -28,12 +28,6 @@ _PAIRS: Final = 24
 VIEWS: Final = ("clean", "proxy", "proxy_hard")
 
 
-def views_of(parts: Sequence[Part]) -> list[str]:
-    """Return the views of the exam: the paper's in its order, then any others by name."""
-    present = {view for part in parts for view in part["slices"].get("view", {})}
-    return [view for view in VIEWS if view in present] + sorted(present - {*VIEWS})
-
-
 def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
     """Return Figure 3b: shares of right content, due abstentions, and needless ones."""
     series = {
@@ -88,9 +82,11 @@ def _by_level(
 
 
 def view_chart(parts: Sequence[Part]) -> list[Svg]:
-    """Return the chart of the median error of each system under each view."""
-    title = "Median normalised error by view"
-    return _by_level(title, parts, "view", views_of(parts), "med_nrel_err")
+    """Return the chart of the median error of each system under each view: the paper's in its
+    order, then any others by name."""
+    present = {view for part in parts for view in part["slices"].get("view", {})}
+    views = [view for view in VIEWS if view in present] + sorted(present - {*VIEWS})
+    return _by_level("Median normalised error by view", parts, "view", views, "med_nrel_err")
 
 
 def rung_chart(parts: Sequence[Part]) -> list[Svg]:

@@ -1,19 +1,15 @@
-"""Held-out prediction (CausalDS Eq. 1, Table 8 and A.9). Sums are exact (``math.fsum``)."""
+"""Held-out prediction (CausalDS Eq. 1, Table 8 and A.9). Sums are exact (``fmean``)."""
 
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import compress
 from operator import sub
+from statistics import fmean
 
 from grader.scoring.model import Mark, Predictions, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalds.scoring import interval_score
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, of a correctly rounded sum."""
-    return math.fsum(values) / len(values)
 
 
 def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
@@ -44,9 +40,9 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
     """Mark probabilities by sqrt(Brier)/(1+sd); the value is AUC, or Brier with one class."""
     clipped = _clip_all(predictions, 0.0, 1.0)
-    brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
+    brier = fmean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
     inner = _clip_all(predictions, 1e-6, 1 - 1e-6)
-    log_loss = -mean(
+    log_loss = -fmean(
         [math.log(p if y == 1.0 else 1 - p) for p, y in zip(inner, labels, strict=True)]
     )
     loss = math.sqrt(brier) / (1 + sd)
@@ -94,8 +90,8 @@ def _bounded_mean(values: Sequence[float]) -> float:
     """Return the mean, or the largest double where the sum is beyond it (bounds like ±1e308)."""
     largest = math.nextafter(math.inf, 0.0)
     try:
-        plain = mean(values)
-        return plain if plain < math.inf else mean([min(value, largest) for value in values])
+        plain = fmean(values)
+        return plain if plain < math.inf else fmean(min(value, largest) for value in values)
     except OverflowError:
         return largest
 

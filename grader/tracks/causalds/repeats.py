@@ -18,14 +18,8 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
     """Return the figures of repeated attempts: ``attempts`` (their number), ``binary``, ``slices``
     and ``pools``.
 
-    Each attempt has a score row for every task. Raises ``ValueError`` when the attempts differ in
-    their tasks or there is only one.
+    There are at least two, each with a score row for every task.
     """
-    if len(attempts) < 2:
-        raise ValueError("one attempt does not repeat anything")
-    grids = {tuple(sorted(score.task_id for score in scores)) for scores in attempts}
-    if len(grids) != 1:
-        raise ValueError("the attempts are at different tasks")
     count = len(attempts)
     with ScoreTable(attempts[0]) as table:
         _fill_attempts(table, attempts)

@@ -123,7 +123,9 @@ def evaluate_context(
     complete = (
         is_complete(nodes, {pair: truth[pair] for pair in closed}, pns)
         and all(row["valid"] for row in (*pairs, *compositions))
-        and _factual_is_readable(pairs)
+        # At most that share of the factual answers is neither yes nor no.
+        and sum(row["unreadable_factual"] for row in pairs)
+        <= MAX_INVALID * (sum(row["answers"] for row in pairs) / len(RUNGS))
     )
     return ContextResult(scores[0].instance_id, nodes, pairs, compositions, complete)
 
@@ -227,10 +229,3 @@ def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) 
 def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
     """Return the estimates of one measure by pair."""
     return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
-
-
-def _factual_is_readable(pairs: Sequence[Row]) -> bool:
-    """Return whether at most the share ``MAX_INVALID`` of factual answers is neither yes nor no."""
-    factual: float = sum(row["answers"] for row in pairs) / len(RUNGS)
-    unreadable: int = sum(row["unreadable_factual"] for row in pairs)
-    return unreadable <= MAX_INVALID * factual

@@ -27,7 +27,16 @@ def summarise(results: TrackResults) -> TrackSummary:
     contexts = contexts_of(scores, results.truths, results.checked)
     stated = [one.rows() for one in stated_contexts(scores, results.truths, results.checked)]
     table.run("ccr/schema")
-    _fill(table, "ccr_contexts", [_context_row(context) for context in contexts])
+    rows = [
+        {
+            "instance_id": c.instance_id,
+            "class": c.quadrant,
+            "complete": c.complete,
+            "share": c.share,
+        }
+        for c in contexts
+    ]
+    _fill(table, "ccr_contexts", rows)
     for name in ("pairs", "compositions"):
         rows = [
             {**row, "instance_id": context.instance_id}
@@ -65,16 +74,6 @@ def _fill(table: ScoreTable, name: str, rows: Sequence[Row]) -> None:
     """Append ``rows`` to a table of ``sql/schema.sql``, without members that are no columns."""
     columns = [column["column_name"] for column in table.rows(f"DESCRIBE {name}")]
     table.fill(name, columns, [[row[column] for column in columns] for row in rows])
-
-
-def _context_row(context: ContextResult) -> Row:
-    """Return a context as a row: quadrant (``class``), completeness and share."""
-    return {
-        "instance_id": context.instance_id,
-        "class": context.quadrant,
-        "complete": context.complete,
-        "share": context.share,
-    }
 
 
 def _units(

@@ -6,7 +6,6 @@ found one (G.2).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Final
 
@@ -24,29 +23,24 @@ Values = Mapping[str, Mapping[str, float]]
 """Of each metric, the value of each program, or of each system."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Means of a pool, or differences of them: ``heldout`` is the share of held-out worlds
-    replayed.
+Figures = dict[str, float | None]
+"""Means of a pool, or differences of them, by the names in ``_FIGURES``.
 
-    ``gap`` is that of training worlds minus ``heldout``, and ``retention`` is ``heldout`` over
-    that of training worlds (a ratio of means), None where that is 0. ``train_exact`` is how
-    often all training worlds are exact."""
+``heldout`` is the share of held-out worlds replayed, ``gap`` that of training worlds minus it, and
+``retention`` ``heldout`` over that of training worlds (a ratio of means), None where that is 0.
+``train_exact`` is how often all training worlds are exact."""
 
-    heldout: float
-    gap: float
-    retention: float | None
-    train_exact: float
 
-    @staticmethod
-    def from_means(train: float, heldout: float, exact: float) -> "Figures":
-        """Return the figures from mean TrainWorldExact, HeldoutWorldExact, TrainExact."""
-        return Figures(heldout, train - heldout, heldout / train if train else None, exact)
+def _figures(train: float, heldout: float, exact: float) -> Figures:
+    """Return the figures from mean TrainWorldExact, HeldoutWorldExact, TrainExact."""
+    values = heldout, train - heldout, heldout / train if train else None, exact
+    return dict(zip(_FIGURES, values, strict=True))
 
-    def minus(self, other: "Figures") -> dict[str, float | None]:
-        """Return self minus ``other`` by name; ``None`` where either side has none."""
-        pairs = ((name, value, getattr(other, name)) for name, value in asdict(self).items())
-        return {n: None if a is None or b is None else a - b for n, a, b in pairs}
+
+def _minus(first: Figures, second: Figures) -> Figures:
+    """Return ``first`` minus ``second`` by name; None where either side has none."""
+    pairs = ((name, value, second[name]) for name, value in first.items())
+    return {n: None if a is None or b is None else a - b for n, a, b in pairs}
 
 
 def cohort_means(parts: Sequence[Part]) -> Rows:
@@ -57,7 +51,7 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
             "cohort": COHORTS[pool.partition("-")[2]],
             "programs": len(programs["train_exact"]),
             "train": fmean(programs["train_world_exact"].values()),
-            **asdict(_mean(programs)),
+            **_mean(programs),
         }
         for pool, programs in _values_by_pool(parts).items()
     ]
@@ -71,7 +65,7 @@ def pooled_differences(parts: Sequence[Part]) -> Rows:
     programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
     for first, base in _pairs(programs):
-        deltas = _mean(programs[first]).minus(_mean(programs[base]))
+        deltas = _minus(_mean(programs[first]), _mean(programs[base]))
         for what, found in (("systems", systems), ("programs", programs)):
             row = {"comparison": _comparison_text(first), "resampled": what, **deltas}
             # The difference is the same whatever is resampled.
@@ -87,12 +81,11 @@ def differences_by_system(parts: Sequence[Part]) -> Rows:
     for first, base in _pairs(systems):
         for name in systems[first]["train_exact"]:
             ours, theirs = (
-                Figures.from_means(*(systems[pool][metric][name] for metric in _METRICS))
+                _figures(*(systems[pool][metric][name] for metric in _METRICS))
                 for pool in (first, base)
             )
-            rows.append(
-                {"system": name, "comparison": _comparison_text(first), **ours.minus(theirs)}
-            )
+            row = {"system": name, "comparison": _comparison_text(first)}
+            rows.append(row | _minus(ours, theirs))
     return rows
 
 
@@ -175,7 +168,7 @@ def _comparison_text(pool: str) -> str:
 
 def _mean(values: Values) -> Figures:
     """Return the figures' means over programs."""
-    return Figures.from_means(*(fmean(values[metric].values()) for metric in _METRICS))
+    return _figures(*(fmean(values[metric].values()) for metric in _METRICS))
 
 
 def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
@@ -185,7 +178,7 @@ def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
     where they have not, as cohorts of programs.
     """
     pairs = zip(_replicates(first), _replicates(base), strict=False)
-    drawn = [one.minus(other) for one, other in pairs]
+    drawn = [_minus(one, other) for one, other in pairs]
     columns = {
         name: [value for row in drawn if (value := row[name]) is not None] for name in _FIGURES
     }
@@ -205,4 +198,4 @@ def _replicates(values: Values) -> list[Figures]:
         draws.means({name: (value, 1) for name, value in values[metric].items()})
         for metric in _METRICS
     ]
-    return [Figures.from_means(*row) for row in zip(*columns, strict=True)]
+    return [_figures(*row) for row in zip(*columns, strict=True)]

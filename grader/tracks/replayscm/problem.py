@@ -98,8 +98,8 @@ def read_problem(inputs: Mapping[str, Any]) -> Problem:
         raise ValueError("at /roots: not different variables")
     return Problem(
         names=names,
-        roots=_optional(inputs["roots"]),
-        order=_optional(inputs["order"]),
+        roots=None if inputs["roots"] is None else tuple(inputs["roots"]),
+        order=None if inputs["order"] is None else tuple(inputs["order"]),
         blocks=None if inputs["blocks"] is None else tuple(map(tuple, inputs["blocks"])),
         max_parents=int(inputs["max_parents"]),
         training=pack(names, inputs["worlds"]),
@@ -110,10 +110,6 @@ def read_problem(inputs: Mapping[str, Any]) -> Problem:
 def parse_map(mechanisms: Mapping[str, str]) -> dict[str, Formula]:
     """Return trusted mechanisms (gold, reference, counterexample) as formulas, by child."""
     return {child: parse(text) for child, text in sorted(mechanisms.items())}
-
-
-def _optional(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
 
 
 @dataclass(frozen=True, slots=True)

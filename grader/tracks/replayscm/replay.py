@@ -83,17 +83,12 @@ def run(
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class Separation:
-    """How far one do() separates two programs: the share of root assignments whose rows differ
-    (``pair``) and of cells, of endogenous variables not set, that differ (``cell``)."""
-
-    pair: float
-    cell: float
-
-
-def separation(first: BooleanProgram, second: BooleanProgram, name: str, value: int) -> Separation:
-    """Return both rates of ``do(name = value)``, over all assignments of the other roots."""
+def separation(
+    first: BooleanProgram, second: BooleanProgram, name: str, value: int
+) -> tuple[float, float]:
+    """Return how far ``do(name = value)`` separates two programs over all assignments of the other
+    roots: the share of assignments whose rows differ, and of cells, of endogenous variables not
+    set, that differ."""
     free = [root for root in first.roots if root != name]
     rows = 1 << len(free)
     inputs = {root: input_column(place, len(free)) for place, root in enumerate(free)}
@@ -102,15 +97,13 @@ def separation(first: BooleanProgram, second: BooleanProgram, name: str, value: 
     for cells in differing.values():
         anywhere |= cells
     scored = rows * len(differing)
-    return Separation(
-        anywhere.bit_count() / rows,
-        sum(cells.bit_count() for cells in differing.values()) / scored if scored else 0.0,
-    )
+    cells_apart = sum(cells.bit_count() for cells in differing.values())
+    return anywhere.bit_count() / rows, cells_apart / scored if scored else 0.0
 
 
 def best_separation(first: BooleanProgram, second: BooleanProgram) -> float:
     """Return the largest PairDisagreementRate of any single-variable constant intervention."""
-    return max(separation(first, second, name, value).pair for name, value in interventions(first))
+    return max(separation(first, second, name, value)[0] for name, value in interventions(first))
 
 
 def interventions(program: BooleanProgram) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.io.jsonio import BadJson, clip, parse_strict
+from grader.errors import Invalid
+from grader.io.jsonio import PIECE, BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
 from grader.scoring.model import CheckedAnswer, RawAnswer, Truth
 from grader.scoring.shape import Task
@@ -37,9 +38,6 @@ over all that follows, which would make the work quadratic."""
 
 _REFUSED: Final = frozenset({"duplicate_key", "non_finite", "huge_number", "too_deep"})
 """Reasons for which an object that is one in form is refused, with all that is in it."""
-
-# An unterminated string runs to the end: trying again at each later quote would be quadratic.
-_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _end_of_object(text: str, start: int, budget: int) -> tuple[int | None, int]
     within ``budget`` characters), and how many characters were read."""
     depth = 0
     limit = start + budget
-    for piece in _PIECE.finditer(text, start, min(len(text), limit)):
+    for piece in PIECE.finditer(text, start, min(len(text), limit)):
         token = piece.group()
         if token in "{[":
             depth += 1
@@ -125,6 +123,17 @@ def _end_of_object(text: str, start: int, budget: int) -> tuple[int | None, int]
 
 STAGES: Final = ("extracted_json", "schema", "keys", "parse", "legal", "acyclic")
 """After ``strict_json``, which stands apart: a response in wrapper text can pass all of these."""
+_STAGE_OF: Final = {
+    "schema": "schema",
+    "wrong_roots": "keys",
+    "wrong_variables": "keys",
+    "formula": "parse",
+    "formula_limit": "parse",
+    "illegal_reference": "legal",
+    "too_many_variables": "legal",
+    "cyclic": "acyclic",
+}
+"""The stage that an object has not passed, by the reason why it is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,51 +146,39 @@ class ProgramAnswer:
     witness: Mapping[str, int] | None = None
 
 
-class StageFailure(Exception):
-    """The first of ``STAGES`` not passed, its reason (code) and message."""
-
-    def __init__(self, stage: str, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.stage = stage
-        self.reason = reason
-        self.message = message
-
-
 def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
     """Run an answer through all stages; ``extra`` of the result has 1 or 0 for each."""
-    strict = False
+    strict, stage = False, "extracted_json"
     try:
         if raw.data is None:
-            raise StageFailure("extracted_json", raw.reason, raw.message)
+            raise Invalid(raw.reason, raw.message)
         chosen, found = _select_candidate(task, raw.data)
         strict = chosen.strict
-        if isinstance(found, StageFailure):
+        if isinstance(found, Invalid):
+            stage = _STAGE_OF[found.reason]
             raise found
-    except StageFailure as problem:
+    except Invalid as problem:
         return CheckedAnswer(
             "invalid",
             reason=problem.reason,
             message=f"{raw.source}: {problem.message}",
-            extra=_funnel(strict, STAGES.index(problem.stage)),
+            extra=_funnel(strict, STAGES.index(stage)),
         )
     return CheckedAnswer("scored", found, extra=_funnel(strict, len(STAGES)))
 
 
-def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | StageFailure]:
+def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | Invalid]:
     """Return the first valid object and its answer; else the best by form and why it is none.
 
-    Raises ``StageFailure`` for a response without an object.
+    Raises ``BadJson`` for a response without an object.
     """
-    failures: list[tuple[Candidate, StageFailure]] = []
-    try:
-        for candidate in candidates(data):
-            try:
-                return candidate, _read_program(task, candidate.document)
-            except StageFailure as problem:
-                failures.append((candidate, problem))
-    except BadJson as problem:
-        raise StageFailure("extracted_json", problem.reason, problem.message) from None
-    return max(failures, key=lambda failure: (failure[1].stage != "schema", failure[0].span))
+    failures: list[tuple[Candidate, Invalid]] = []
+    for candidate in candidates(data):
+        try:
+            return candidate, _read_program(task, candidate.document)
+        except Invalid as problem:
+            failures.append((candidate, problem))
+    return max(failures, key=lambda failure: (failure[1].reason != "schema", failure[0].span))
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
@@ -192,10 +189,10 @@ def _funnel(strict: bool, passed: int) -> dict[str, int]:
 
 
 def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
-    """Return the valid answer in an object, or raise ``StageFailure`` at its first."""
+    """Return the valid answer in an object; raises ``Invalid`` at the first stage it fails."""
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
-        raise StageFailure("schema", "schema", problem_text)
+        raise Invalid("schema", problem_text)
     problem = read_problem(task.inputs)
     roots = problem.roots if problem.roots is not None else _declared_roots(problem, document)
     program = _legal_program(problem, roots, document["mechanisms"])
@@ -213,7 +210,7 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
 def _legal_program(
     problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]
 ) -> BooleanProgram:
-    """Return the program of these roots and mechanisms, or raise ``StageFailure`` if not legal."""
+    """Return the program of these roots and mechanisms, or raise ``Invalid`` if not legal."""
     _check_keys(problem, roots, mechanisms)
     formulas = {child: _parse(child, text) for child, text in sorted(mechanisms.items())}
     for child, formula in formulas.items():
@@ -222,8 +219,8 @@ def _legal_program(
         return make_program(roots, formulas)
     except CyclicProgram as cycle:
         listed = ", ".join(cycle.cycle)
-        raise StageFailure(
-            "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
+        raise Invalid(
+            "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
         ) from None
 
 
@@ -233,7 +230,7 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
     if problem.reference is not None and problem.roots is not None:
         try:
             _legal_program(problem, problem.roots, inputs["reference"])
-        except StageFailure as failure:
+        except Invalid as failure:
             raise ValueError(f"reference: {failure}") from None
 
 
@@ -246,18 +243,17 @@ def check_truth(task: Task, truth: Truth) -> None:
         pack(problem.names, target["heldout"])
         if "shifted" in target:
             pack(problem.names, target["shifted"]["worlds"])
-    except (StageFailure, ValueError) as error:
+    except (Invalid, ValueError) as error:
         raise ValueError(f"column target_json: {error}") from None
 
 
 def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ``ROOTS`` different variables the answer names, in its order, or raise
-    ``StageFailure``."""
+    ``Invalid``."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
-        raise StageFailure(
-            "keys",
+        raise Invalid(
             "wrong_roots",
             f"at /roots: {clip(roots)} is not {ROOTS} different variables of the task",
         )
@@ -265,49 +261,43 @@ def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str,
 
 
 def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
-    """Raise ``StageFailure`` unless exactly the variables that are no roots have mechanisms."""
+    """Raise ``Invalid`` unless exactly the variables that are no roots have mechanisms."""
     wanted = set(problem.names) - set(roots)
     absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
     if absent:
-        raise StageFailure(
-            "keys", "wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}"
-        )
+        raise Invalid("wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}")
     if extra:
-        raise StageFailure(
-            "keys",
+        raise Invalid(
             "wrong_variables",
             f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
         )
 
 
 def _parse(child: str, text: str) -> Formula:
-    """Return the formula of ``child``, or raise :class:`StageFailure` ("parse")."""
+    """Return the formula of ``child``, or raise :class:`Invalid`."""
     try:
         return parse(text)
     except FormulaError as error:
         reason = "formula" if error.kind == "syntax" else "formula_limit"
-        raise StageFailure("parse", reason, f"at /mechanisms/{child}: {error}") from None
+        raise Invalid(reason, f"at /mechanisms/{child}: {error}") from None
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
-    """Raise ``StageFailure`` unless a formula keeps to ``max_parents`` possible parents."""
+    """Raise ``Invalid`` unless a formula keeps to ``max_parents`` possible parents."""
     where = f"at /mechanisms/{child}"
     mentioned = variables(formula)
     unknown = sorted(mentioned - set(problem.names))
     if unknown:
-        raise StageFailure(
-            "legal", "illegal_reference", f"{where}: {clip(unknown[0])} is no variable of the task"
+        raise Invalid(
+            "illegal_reference", f"{where}: {clip(unknown[0])} is no variable of the task"
         )
     if child in mentioned:
-        raise StageFailure("legal", "illegal_reference", f"{where}: refers to {child} itself")
+        raise Invalid("illegal_reference", f"{where}: refers to {child} itself")
     later = sorted(mentioned - problem.possible_parents(child))
     if later:
-        raise StageFailure(
-            "legal", "illegal_reference", f"{where}: {later[0]} comes after {child} in the task"
-        )
+        raise Invalid("illegal_reference", f"{where}: {later[0]} comes after {child} in the task")
     if len(mentioned) > problem.max_parents:
-        raise StageFailure(
-            "legal",
+        raise Invalid(
             "too_many_variables",
             f"{where}: mentions {len(mentioned)} variables; at most {problem.max_parents}",
         )

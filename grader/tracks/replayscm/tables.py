@@ -19,7 +19,7 @@ from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.problem import pack, parse_map
 from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
-from grader.tracks.replayscm.scoring import compare, separating_row, total_size
+from grader.tracks.replayscm.shapes import compare, separating_row, total_size
 from grader.tracks.replayscm.submission import ProgramAnswer
 
 _METRIC_NAMES: Final = {

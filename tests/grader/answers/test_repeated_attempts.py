@@ -103,13 +103,6 @@ def test_pools_follow_the_truth_and_not_the_answers() -> None:
     assert [line["median"] for line in best] == [None, 0.2]
 
 
-def test_attempts_at_different_tasks_and_single_ones_are_refused() -> None:
-    with pytest.raises(ValueError, match="different tasks"):
-        repeats([[row("x", "pass", 0.0)], [row("y", "pass", 0.0)]])
-    with pytest.raises(ValueError, match="one attempt"):
-        repeats([[row("x", "pass", 0.0)]])
-
-
 def test_the_spread_of_runs_is_that_of_complete_exams() -> None:
     """Table 7: the sample standard deviation of the scores themselves."""
     found = spread_of([0.3, 0.5, 0.4])
