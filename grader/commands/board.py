@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_links(out)
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
-    files = write_site(out, rows, name, "Causal exams", TRACKS)
+    files = write_site(out, rows, name, TRACKS)
     print_lines(f"{out / INDEX}: {len(rows)} submissions, {files} files")
     if space is not None:
         print_lines(f"{space}: {send(connect(), space, out)}")

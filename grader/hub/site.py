@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PAGES: Final = "s"
 INDEX: Final = "index.html"
+_TITLE: Final = "Causal exams"
 _UNSTATED: Final = "not stated"
 _MONTHS: Final = 8
 _HIDDEN: Final = {
@@ -55,23 +56,21 @@ class Board:
         return list(self.ranked[0][1]["tracks"])
 
 
-def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str, tracks: Tracks) -> int:
+def write_site(out: Path, rows: Mapping[str, Row], results: str, tracks: Tracks) -> int:
     """Write the site of all rows into a folder; return its number of files. Raises ``UsageError``.
 
-    ``results`` is the dataset the rows are from, ``title`` that of the board.
+    ``results`` is the dataset the rows are from.
     """
     boards = _boards(row for row in rows.values() if row["status"] == GRADED)
-    plain = "".join(c for c in title if c.isalnum() or c in " .,-") or "Board"
-    files = {INDEX: _index(boards, rows, title)}
-    files["README.md"] = _CARD.format(title=plain, results=results)
+    files = {INDEX: _index(boards, rows), "README.md": _CARD.format(results=results)}
     for board in boards:
-        back = [(INDEX, f"← {title}")]
+        back = [(INDEX, f"← {_TITLE}")]
         files[_file(board)] = board_page(board.ranked, tracks, board.title, ahead=back)
     for name, text in files.items():
         write_text(path_inside(out, name), text)
     reports = [report for board in boards for _, report in board.ranked]
     for report in reports:
-        proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {title}")]
+        proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {_TITLE}")]
         text = report_page(report, tracks, more=[proof], ahead=back)
         write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
     return len(files) + len(reports)
@@ -103,7 +102,7 @@ def _boards(rows: Iterable[Row]) -> list[Board]:
     return boards
 
 
-def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
+def _index(boards: Sequence[Board], rows: Mapping[str, Row]) -> str:
     """Return the page with all rankings, of which the filters show one."""
     tracks = sorted({track for board in boards for track in board.tracks})
     settings = sorted({_setting(row) for row in rows.values() if row["status"] == GRADED})
@@ -138,7 +137,7 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
         Section("Checking it", _checks(boards)),
     ]
     subtitle = f"{sum(len(board.ranked) for board in boards)} submissions"
-    return page(title, subtitle, sections, NOTES["site_footer"], "\n".join(style))
+    return page(_TITLE, subtitle, sections, NOTES["site_footer"], "\n".join(style))
 
 
 def _setting(row: Row) -> str:

@@ -152,24 +152,19 @@ class _Parser:
             if key == "base":
                 continue
             term = self._term(key)
+            if term is None:
+                forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
+                declared = ", ".join(self._properties())
+                raise BadHypothesis(
+                    f"coefficients: {clip(key)} names no term; write base, {forms}, "
+                    f"with a name of {declared}"
+                )
             if term in found:
                 raise BadHypothesis(f"coefficients: {clip(key)} is given twice; keep one")
             found[term] = coefficient
         return _coefficient("base", value["base"]), found
 
-    def _term(self, key: str) -> Term:
-        """Return the (parent, power) that a coefficient's name means; raises ``BadHypothesis``."""
-        found = self._term_or_none(key)
-        if found is None:
-            forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
-            declared = ", ".join(self._properties())
-            raise BadHypothesis(
-                f"coefficients: {clip(key)} names no term; write base, {forms}, "
-                f"with a name of {declared}"
-            )
-        return found
-
-    def _term_or_none(self, key: str) -> Term | None:
+    def _term(self, key: str) -> Term | None:
         """Return the (parent, power) that a coefficient's name means, None if it means none."""
         name = key[: MAX_NAME + 8]
         for prefix, suffix, power in _SYMBOLS if self._quadratic else _SYMBOLS[:1]:
@@ -204,7 +199,7 @@ class _Parser:
             return "variable", (node, 1)
         if name == "base":
             return "base", BASE
-        term = self._term_or_none(name)
+        term = self._term(name)
         if term is None:
             declared = ", ".join(self._properties())
             raise BadHypothesis(

@@ -142,8 +142,7 @@ class Laboratory:
             document = _storable(record)
             hypothesis = parse_hypothesis(document, self.episode.public, self.episode.spellings)
         except BadHypothesis as error:
-            self._failed_attempts += 1
-            self._fail_hypothesis(str(error), self._failed_attempts)
+            self.note_hypothesis_failure(str(error), self._failed_attempts + 1)
             raise RefusedRequest("hypothesis", str(error)) from None
         self._records_in_step += 1
         self._failed_attempts = 0
@@ -203,16 +202,13 @@ class Laboratory:
             self._append("refused", request=request, error=error)
 
     def note_hypothesis_failure(self, error: str, attempt: int) -> None:
-        """Write down parse failure ``attempt``, counted from 1 in a row, as a replay does."""
+        """Write down parse failure ``attempt``, counted from 1 in a row: a reprompt, or the step's
+        parse failure."""
         if attempt != self._failed_attempts + 1:
             raise RefusedRequest(
                 "hypothesis", "the attempts at a hypothesis are counted one by one"
             )
         self._failed_attempts = attempt
-        self._fail_hypothesis(error, attempt)
-
-    def _fail_hypothesis(self, error: str, attempt: int) -> None:
-        """Write down the failure number ``attempt`` in a row: a reprompt, or the parse failure."""
         if attempt == MAX_ATTEMPTS:
             self.parse_failures += 1
             self._append("parse_failure", step=len(self.readings), error=error)

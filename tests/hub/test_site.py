@@ -58,7 +58,7 @@ def rows(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 @pytest.fixture
 def site(rows: Rows, tmp_path: Path) -> Path:
-    write_site(tmp_path / "site", rows, "org/results", "Causal exams", TRACKS)
+    write_site(tmp_path / "site", rows, "org/results", TRACKS)
     return tmp_path / "site"
 
 
@@ -105,7 +105,7 @@ def test_no_page_asks_anybody_or_runs_anything(site: Path) -> None:
 
 def test_the_same_results_give_the_same_site(rows: Rows, site: Path, tmp_path: Path) -> None:
     backwards = dict(reversed(rows.items()))
-    write_site(tmp_path / "again", backwards, "org/results", "Causal exams", TRACKS)
+    write_site(tmp_path / "again", backwards, "org/results", TRACKS)
     for page in site.rglob("*.*"):
         assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
 
@@ -156,7 +156,7 @@ def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path)
     """A filter that a clipped name has lost would hide a system for ever."""
     months = [f"2026-{month:02d}-01" for month in range(1, 5)]
     some = [rows[f"{1:016x}"] | {"id": f"{k:016x}", "day": day} for k, day in enumerate(months, 9)]
-    write_site(tmp_path / "site", {row["id"]: row for row in some}, "r", "t", TRACKS)
+    write_site(tmp_path / "site", {row["id"]: row for row in some}, "r", TRACKS)
     index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     names = re.findall(r'id="(row~[^"]*)"', index)
     assert names and all(re.search(r"~[0-9a-f]{16}$", name) for name in names)
