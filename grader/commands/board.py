@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.io.printing import print_lines
+from grader.io.printing import counted, print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
     files = write_site(out, rows, name, TRACKS)
-    print_lines(f"{out / INDEX}: {len(rows)} submissions, {files} files")
+    print_lines(f"{out / INDEX}: {counted(len(rows), 'submission')}, {counted(files, 'file')}")
     if space is not None:
         print_lines(f"{space}: {send(connect(), space, out)}")
     return 0

@@ -22,6 +22,11 @@ def printable(value: str) -> str:
     return "".join(characters)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 task`` or ``1,200 tasks``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def print_lines(*lines: str, to_stderr: bool = False) -> None:
     """Print each of ``lines``, made printable, on a line of its own."""
     for line in lines:

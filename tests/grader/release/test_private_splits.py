@@ -21,7 +21,7 @@ def test_one_workspace_of_a_private_split_needs_no_truth(runner: Runner, tmp_pat
     public = shutil.copytree(runner.release / "public", tmp_path / "public")
     options = ("--release", public, "--split", "test", "--task", task_id("sketch", "test"))
     run = runner.run("workspace", *options, "--out", tmp_path / "w")
-    assert run.code == 0 and "1 workspaces" in run.out
+    assert run.code == 0 and "1 workspace;" in run.out
     message = runner.fails("workspace", "--release", public, "--split", "test", "--task",
                            "cds-nothing", "--out", tmp_path / "v")  # fmt: skip
     assert "no such task" in message
