@@ -5,7 +5,7 @@ form a chain, because a component at the end of the block tree must hold X or Y:
 nodes are X, the cutpoints in order, and Y, and every earlier node points to every later one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -96,20 +96,6 @@ class CutTree:
     def span(self, pair: Pair) -> int:
         """Return how many components lie between cause and effect of a pair, 1 if adjacent."""
         return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
-
-    def paths(self, pair: Pair | None = None) -> Iterator[tuple[str, ...]]:
-        """Yield the tree's paths between a pair (or the global one), shortest first: 2^(s - 1) over
-        s components (CCR Table D.1)."""
-        cause, effect = pair or self.global_pair
-        low, high = self.nodes.index(cause), self.nodes.index(effect)
-        for count in range(high - low):
-            for between in combinations(self.nodes[low + 1 : high], count):
-                yield (cause, *between, effect)
-
-
-def compositions(tree: CutTree, pair: Pair | None = None) -> tuple[tuple[str, ...], ...]:
-    """Return the indirect paths between a pair (the global one if none): one composition each."""
-    return tuple(path for path in tree.paths(pair) if len(path) > 2)
 
 
 def cut_tree(dag: LatentDAG) -> CutTree:

@@ -18,6 +18,7 @@ from builder.tracks.ccr.model import LinearContext
 from builder.tracks.ccr.plan import Verdict
 from builder.tracks.ccr.quantities import MEDIATED, Quantities, linear_effect
 from builder.tracks.ccr.text import ListedQuantity
+from grader.tracks.ccr.algorithm import paths
 
 
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
@@ -183,8 +184,8 @@ def _values_at(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> dict[P
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
     """Return a random path of the cut tree from root to leaf with at least ``least`` edges."""
-    paths = [path for path in tree.paths() if len(path) > least]
-    return paths[int(rng.integers(len(paths)))]
+    long_enough = [path for path in paths(tree.nodes, tree.global_pair) if len(path) > least]
+    return long_enough[int(rng.integers(len(long_enough)))]
 
 
 def _beyond_one(
