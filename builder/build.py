@@ -22,7 +22,6 @@ from builder.release.exams import (
     exam_table,
     private_exams,
 )
-from builder.release.flat import FlatJob, write_flat
 from builder.release.floors import Points, TwinJob, grade_constants, measure_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, manifest_of
@@ -43,9 +42,11 @@ from builder.release.rows import COMMITMENTS
 from builder.release.shards import (
     COMMITTED,
     ConfigJob,
+    FlatJob,
     Shard,
     schema_with_canary,
     write_config,
+    write_flat,
     write_groups,
     write_shard,
 )

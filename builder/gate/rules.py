@@ -16,10 +16,9 @@ import duckdb
 import pyarrow as pa
 
 from builder.release.exams import EXAM_SCHEMA
-from builder.release.flat import CONFIG
 from builder.release.reader import SIDES, configs, open_shard, public_side, shards, splits
 from builder.release.rows import COMMITMENTS, FLAT, TASKS
-from builder.release.shards import COMMITTED
+from builder.release.shards import COMMITTED, CONFIG
 from builder.release.tables import tracks, truth_side
 from builder.splits.track import Track
 from grader.errors import UsageError

@@ -21,12 +21,18 @@ from builder.importing.item import TRACK, Item, scene_row
 from builder.importing.truth import Answer, published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
-from builder.release.flat import FlatJob, write_flat
 from builder.release.identity import FORMAT, canary
 from builder.release.manifest import head, listing
 from builder.release.papers import write_papers
 from builder.release.rows import TASKS, TRUTH, TrueValue, labels_schema, scenes_schema, truth_row
-from builder.release.shards import GROUP_ROWS, Shard, schema_with_canary, write_groups
+from builder.release.shards import (
+    GROUP_ROWS,
+    FlatJob,
+    Shard,
+    schema_with_canary,
+    write_flat,
+    write_groups,
+)
 from builder.splits.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.files import new_folder

@@ -19,12 +19,11 @@ import pyarrow as pa
 from builder.publishing.errata import ERRATA
 from builder.release.card import on_hub
 from builder.release.exams import EXAM_SCHEMA
-from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST
 from builder.release.papers import CARD, MADE, papers
 from builder.release.reader import configs, open_shard, rows, shards, splits
 from builder.release.rows import COMMITMENTS, FLAT
-from builder.release.shards import COMMITTED
+from builder.release.shards import COMMITTED, CONFIG
 from builder.release.workspace import GATE_FILE
 from builder.splits.track import Track
 from grader.errors import UsageError

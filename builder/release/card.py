@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from builder.release.flat import CONFIG
+from builder.release.shards import CONFIG
 from grader.io.printing import printable
 
 PAGE: Final = "https://huggingface.co"

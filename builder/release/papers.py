@@ -9,9 +9,9 @@ import yaml
 
 from builder.release import card
 from builder.release.card import Place, folder
-from builder.release.flat import CONFIG
 from builder.release.manifest import write_manifest
 from builder.release.reader import open_shard, shards
+from builder.release.shards import CONFIG
 from grader.hub.eval_results import FRAMEWORK, task_id
 from grader.io.jsonio import pretty_json
 

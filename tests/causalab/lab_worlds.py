@@ -6,7 +6,7 @@ from builder.graphs.graph import LatentDAG
 from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, hmac_key, stream
 from builder.tracks.causalab.episode import EpisodeParts, draw_episode
-from builder.tracks.causalab.graphs import sample_graphs
+from builder.tracks.causalab.plan import sample_graphs
 from builder.tracks.causalab.suites import Suite, SuiteSetting, read_label
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode

@@ -7,8 +7,8 @@ import pytest
 
 from builder.graphs.graph import LatentDAG
 from builder.tracks.causalab.equations import sample_equations
-from builder.tracks.causalab.graphs import FREQUENCY, colliders, edge_counts, forks, sample_graphs
-from builder.tracks.causalab.show import TABLE_1
+from builder.tracks.causalab.plan import FREQUENCY, edge_counts, sample_graphs
+from builder.tracks.causalab.show import TABLE_1, colliders, forks
 from builder.tracks.causalab.suites import PAPER, REGIMES, SIZES, SUITES
 
 

@@ -20,7 +20,7 @@ from builder.tracks.causalab.equations import (
     sample_equations,
     sample_trace_bases,
 )
-from builder.tracks.causalab.graphs import FREQUENCY, properties
+from builder.tracks.causalab.plan import FREQUENCY, properties
 from builder.tracks.causalab.suites import Suite, SuiteSetting
 from builder.tracks.causalab.suites import label as label_of
 from grader.laboratory.model import Crystal, Mode, Model

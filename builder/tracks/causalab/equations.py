@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from builder.graphs.graph import LatentDAG
-from builder.tracks.causalab.graphs import FREQUENCY
+from builder.tracks.causalab.plan import FREQUENCY
 from builder.tracks.causalab.suites import Family, SuiteSetting
 from grader.laboratory.model import ROUNDING, Crystal, Model, Term
 

@@ -4,14 +4,20 @@ An instance is one named graph. With public truth its matched suites, settings a
 episodes of the same instance (they share the graph and, in one family and setting, coefficients);
 with private truth every episode has a graph of its own, different from all others of its size.
 Graphs are drawn here because they must differ from each other; everything else about an instance
-comes from its own key.
+comes from its own key. Edge counts are spread evenly over ``[k - 1, min(k (k - 1) / 2, 2 k)]``,
+which reproduces the edge means and variances of the paper's Table 1. Edges are drawn uniformly
+among the forward pairs of a random order, in which frequency is last (where it may act, anywhere
+but first).
 """
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Annotated, Final, Self
 
+import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
+from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import (
     InstancePlan,
     hmac_key,
@@ -22,7 +28,6 @@ from builder.splits.seeds import (
 )
 from builder.splits.settings import Fault, TomlModel, chosen_names, some_of
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.tracks.causalab.graphs import sample_graphs
 from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
 from grader.errors import UsageError
 from grader.io.jsonio import clip
@@ -32,6 +37,17 @@ TRACK_NAME: Final = "causalab"
 _MOST: Final = 2_000
 MOST_OF_THREE: Final = 100
 """More three-node graphs than this are near the number there is under eight names."""
+
+FREQUENCY: Final = "frequency"
+
+PROPERTIES: Final[tuple[str, ...]] = (
+    "density", "moisture", "ph", "temperature", "quantum_size", "radiation", "conductivity",
+    "pressure",
+)  # fmt: skip
+"""The eight properties; an episode has k - 1 of them (the reference's vocabulary)."""
+
+TRIES: Final = 5_000
+"""Give up after so many draws in a row without a new graph."""
 
 Episode = tuple[Suite, SuiteSetting]
 
@@ -125,6 +141,53 @@ class GraphPlan(InstancePlan):
         if count > 1:
             return TaskPlan((count, count))
         return TaskPlan(levels=(("variant", self.episodes[0][0].variant),))
+
+
+def properties(graph: LatentDAG) -> tuple[str, ...]:
+    """Return all nodes but frequency, which is listed last."""
+    return graph.nodes[:-1]
+
+
+def edge_counts(size: int) -> range:
+    """Return the numbers of edges that a graph of ``size`` nodes may have."""
+    return range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
+
+
+def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
+    """Draw a graph of so many nodes and edges: frequency, last, is acted on, may act if
+    ``acts``."""
+    chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
+    causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
+    place = int(rng.integers(1, size)) if acts else size - 1
+    causal.insert(place, FREQUENCY)
+    pairs = list(combinations(causal, 2))
+    while True:
+        drawn = tuple(pairs[int(i)] for i in rng.choice(len(pairs), edges, replace=False))
+        if any(effect == FREQUENCY for _, effect in drawn):
+            return LatentDAG((*chosen, FREQUENCY), drawn)
+
+
+def sample_graphs(
+    size: int, count: int, acts: bool, rng: np.random.Generator, seen: set[object] | None = None
+) -> list[LatentDAG]:
+    """Return up to ``count`` different graphs, until ``TRIES`` draws give no new one. Edge counts
+    take turns in random order. Graphs in ``seen`` are left out, and new ones added to it."""
+    turns = edge_counts(size)
+    seen = set() if seen is None else seen
+    found: list[LatentDAG] = []
+    tries = 0
+    while len(found) < count and tries < TRIES:
+        if len(found) % len(turns) == 0:
+            order = rng.permutation(len(turns))
+        wanted = turns[int(order[len(found) % len(turns)])]
+        graph = sample_graph(size, wanted, acts, rng)
+        key = (frozenset(graph.nodes), frozenset(graph.edges))
+        tries += 1
+        if key not in seen:
+            seen.add(key)
+            found.append(graph)
+            tries = 0
+    return found
 
 
 def plan_graphs(

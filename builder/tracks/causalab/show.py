@@ -1,12 +1,13 @@
 """The generation report: our graphs beside the paper's Table 1, and targets."""
 
 from collections.abc import Mapping, Sequence
+from math import comb
 from statistics import mean, median, pvariance
 from typing import Final
 
 from builder.splits.track import Record
 from builder.stories.texts import markdown_table
-from builder.tracks.causalab.graphs import FREQUENCY, colliders, forks
+from builder.tracks.causalab.plan import FREQUENCY
 from builder.tracks.causalab.suites import SIZES, SUITES, label, read_label
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
@@ -93,3 +94,14 @@ def _suite_row(text: str, targets: Sequence[Record]) -> list[str]:
     sizes = [abs(target["frequency"]) for target in targets]
     figures = str(len(targets)), f"{median(sizes):.0f}", f"{max(sizes):.0f}"
     return [text.partition("/")[2], setting, *figures]
+
+
+def forks(edges: Sequence[tuple[str, str]]) -> int:
+    """Return the number of pairs of edges with the same cause (Table 1's fork count)."""
+    causes = [cause for cause, _ in edges]
+    return sum(comb(causes.count(cause), 2) for cause in set(causes))
+
+
+def colliders(edges: Sequence[tuple[str, str]]) -> int:
+    """Return the number of pairs of edges with the same effect (Table 1's collider count)."""
+    return forks([(effect, cause) for cause, effect in edges])
