@@ -1,8 +1,10 @@
 """The prompt of a task, a function of its public side alone, and its constant answers.
 
-The texts stand in ``ask.toml``.
+The texts stand in ``ask.toml``. Sessions without experiments follow from what the agent is told, so
+no laboratory is needed to write one.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any, Final
@@ -10,9 +12,10 @@ from typing import Any, Final
 from builder.splits.track import InstanceSpec
 from builder.stories.texts import Texts
 from builder.tracks.causalab.plan import MOST_OF_THREE, EpisodeSettings, GraphPlan
-from grader.laboratory.episode import Episode
+from grader.io.jsonio import canonical_json
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.laboratory.session import Laboratory
+from grader.laboratory.session import ENGINE_VERSION
+from grader.laboratory.transcript import seal, write_line
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 
@@ -135,16 +138,13 @@ def variants_of(spec: InstanceSpec) -> list[str]:
     return [suite.variant for suite, _ in GraphPlan.from_json(spec.config_json).episodes]
 
 
-def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
-    """Yield name and transcript of constant answers: no experiment, fixed graph and number. A
-    transcript shows nothing of the ``truth``."""
-    episode = Episode.load(task.task_id, task.inputs, truth.target)
+def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
+    """Yield name and transcript of constant answers: no experiment, fixed graph and number."""
+    target = task.inputs["target"]["name"]
     for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
-        causes = {cause: (1.0, 0.0) for cause, effect in edges if effect == episode.target}
-        stated = write_hypothesis(episode.target, "linear", edges, frequency, causes)
-        laboratory = Laboratory(episode)
-        laboratory.predict(frequency, stated)
-        yield f"{graph}, always {frequency:g}", laboratory.transcript_text()
+        causes = {cause: (1.0, 0.0) for cause, effect in edges if effect == target}
+        stated = write_hypothesis(target, "linear", edges, frequency, causes)
+        yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
 
 
 def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
@@ -163,3 +163,31 @@ def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
         "a chain and every property on the target": list(dict.fromkeys([*chain, *star])),
         "every pair forwards": pairs,
     }
+
+
+def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:
+    """Return a session that states a hypothesis and predicts, each line sealed by a digest."""
+    inputs = task.inputs
+    told = canonical_json({"task_id": task.task_id, "public": inputs})
+    events: list[dict[str, Any]] = [
+        {
+            "event": "opened",
+            "engine": ENGINE_VERSION,
+            "task_id": task.task_id,
+            "episode": hashlib.sha256(told.encode("utf-8")).hexdigest(),
+            "submission": "",
+            "mode": inputs["mode"],
+            "budget": inputs["budget"],
+            "opening": inputs["opening"],
+        },
+        {"event": "hypothesis", "step": 0, "record": hypothesis},
+        {"event": "reactor", "properties": inputs["reactor"]},
+        {"event": "prediction", "value": prediction},
+        {"event": "closed", "lines": 5},
+    ]
+    text = digest = ""
+    for index, event in enumerate(events):
+        line = seal({"index": index, **event}, digest, None)
+        digest = line["digest"]
+        text += write_line(line)
+    return text
