@@ -17,6 +17,7 @@ from grader.pages.systems import (
     figure_cell,
     is_skipped,
     name_of,
+    partial_text,
     reading_of,
     readings_from,
 )
@@ -202,9 +203,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
 def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ()) -> RenderableType:
     """Return at most 24 lines of 80 columns: headlines, tracks, families, census, next steps."""
     title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
-    if isinstance(partial := report["submission"]["run"].get("partial"), str):
-        title = f"PARTIAL ({clip_text(partial, 40)}) · {title}"
-    head = Text(title, "bold", overflow="ellipsis", no_wrap=True)
+    head = Text(partial_text(report) + title, "bold", overflow="ellipsis", no_wrap=True)
     figures = [
         [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]
         for name, cell, remark in headlines(report, tracks)

@@ -18,6 +18,7 @@ from grader.pages.systems import (
     figure_cell,
     is_skipped,
     name_of,
+    partial_text,
     reading_of,
 )
 from grader.pages.table import Cell, Table
@@ -62,7 +63,7 @@ def report_page(
         *more,
     ]
     release = report["release"]["name"]
-    subtitle = f"{release}, split {report['split']}, exam {report['exam']}"
+    subtitle = f"{partial_text(report)}{release}, split {report['split']}, exam {report['exam']}"
     return draw.page(name_of(report), subtitle, sections, FOOTER, contents=True, ahead=ahead)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.pages.table import Cell, Column, find
-from grader.pages.words import interval_text, number, points
+from grader.pages.words import clip_text, interval_text, number, points
 from grader.scoring.model import Score
 from grader.scoring.route import READINGS
 
@@ -48,6 +48,12 @@ def name_of(report: Report) -> str:
     name = str(submission.get("label", submission["system"]))
     setting = setting_of(submission.get("run", {}))
     return f"{name} · {setting}" if setting else name
+
+
+def partial_text(report: Report) -> str:
+    """Return ``PARTIAL`` and how much of the exam a run took, or "" for a whole run."""
+    partial = report["submission"]["run"].get("partial")
+    return f"PARTIAL ({clip_text(partial, 40)}) · " if isinstance(partial, str) else ""
 
 
 def setting_of(run: Mapping[str, Any]) -> str:

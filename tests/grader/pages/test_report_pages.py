@@ -41,13 +41,15 @@ def submissions(gold: Path, tmp_path: Path) -> Path:
     put(nasty, "ate_interval", json.dumps({"ate": 5.0, "ci_lower": 4.0, "ci_upper": 6.0}))
     usage = [{"task_id": task_id(name), "input_tokens": 1000, "cost_usd": 0.25} for name in TASKS]
     (nasty / "usage.jsonl").write_text("".join(json.dumps(line) + "\n" for line in usage))
-    (folder / "nasty" / "run.json").write_text(json.dumps({"system": NASTY}))
+    run_card = {"system": NASTY, "partial": "3 of 9"}
+    (folder / "nasty" / "run.json").write_text(json.dumps(run_card))
     return folder
 
 
 def test_the_page_of_one_submission_is_complete_and_safe(runner: Runner, submissions: Path) -> None:
     text = page(runner, "grade", submissions / "nasty", "--split", "dev", "--exam", "all")
     assert "<img" not in text and "<script" not in text and "onerror=alert(1)&gt;" in text
+    assert "PARTIAL (3 of 9) · " in text
     assert not {"\x07", "\u202e"} & set(text)
     assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
     body = parsed(text)
