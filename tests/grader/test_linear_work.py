@@ -7,6 +7,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -61,21 +62,13 @@ def calls() -> Iterator[tuple[str, str, ast.Call, ast.AST]]:
                     yield str(file.relative_to(ROOT)), target, node, module
 
 
-def literal(node: ast.expr) -> str | bytes:
+def literal(node: ast.expr) -> str:
     """A pattern as it stands in the code; what an f-string puts in is taken for an x."""
     if isinstance(node, ast.JoinedStr):
         parts = [p.value if isinstance(p, ast.Constant) else "x" for p in node.values]
         return "".join(str(part) for part in parts)
-    assert isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    assert isinstance(node, ast.Constant) and isinstance(node.value, str)
     return node.value
-
-
-def flags_of(call: ast.Call) -> re.RegexFlag:
-    found = re.RegexFlag(0)
-    names = [n.attr for a in call.args[1:] for n in ast.walk(a) if isinstance(n, ast.Attribute)]
-    for name in names:
-        found |= re.RegexFlag[name]
-    return found
 
 
 def patterns() -> dict[str, tuple["re.Pattern[str]", set[str]]]:
@@ -86,9 +79,8 @@ def patterns() -> dict[str, tuple["re.Pattern[str]", set[str]]]:
         method = call.func.attr
         if target != "re" or method == "escape":
             continue
-        text = literal(call.args[0])
-        text = text.decode("ascii") if isinstance(text, bytes) else text
         if method != "compile":
+            text = literal(call.args[0])
             found[f"{file}: {text}"] = (re.compile(text), {method})
             continue
         holders = {
@@ -96,14 +88,19 @@ def patterns() -> dict[str, tuple["re.Pattern[str]", set[str]]]:
             for node in ast.walk(module)
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is call
         }
-        assert holders, f"{file}: a pattern without a name: {text}"
+        assert holders, f"{file}: a pattern without a name: {ast.unparse(call)}"
+        own = import_module(file.removesuffix(".py").replace("/", "."))
+        pattern = getattr(own, next(iter(holders)), None) or re.compile(literal(call.args[0]))
         used = {
             node.attr
             for node in ast.walk(module)
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) in holders
         }
-        assert used and used <= set(MATCHING), f"{file}: {text} is used by {used}"
-        found[f"{file}: {text}"] = (re.compile(text, flags_of(call)), used)
+        assert used and used <= set(MATCHING), f"{file}: {pattern.pattern} is used by {used}"
+        text = pattern.pattern
+        if isinstance(text, bytes):
+            text = text.decode("ascii")
+        found[f"{file}: {text}"] = (re.compile(text, pattern.flags & ~re.UNICODE), used)
     return found
 
 
