@@ -86,11 +86,6 @@ class Release:
         table = found[task.instance_id, task.view].tables.get(name, ())
         return {column: list(values) for column, values in table}
 
-    def open_split(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
-        """Return the split with the exam and track to grade (None: not chosen), tasks without
-        prompts. ``reveal`` allows details of a private truth to be shown."""
-        return Split.open(self._opened, self.split, exam, track, reveal=reveal)
-
     def _task(self, task_id: str) -> Task:
         return find_task(self._tasks, task_id, self.name)
 
@@ -160,7 +155,7 @@ def grade(
     ``ledger`` (a file, by default beside the private side) records which figure was shown.
     """
     opened = release if isinstance(release, Release) else Release(release)
-    split = opened.open_split(exam, track, reveal=reveal)
+    split = Split.open(opened._opened, opened.split, exam, track, reveal=reveal)
     if isinstance(answers, Mapping):
         submission = _submission(answers, split)
     else:

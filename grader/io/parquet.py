@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -37,24 +38,18 @@ def literal(path: Path) -> str:
     a stranger put into the folder; so a path that could be one is opened by a link of ours.
     """
     text = str(path.absolute())
-    return _link(os.getpid(), text) if _PATTERN.search(text) else text
-
-
-@cache
-def _link(process: int, text: str) -> str:
-    """Return the path of a new symbolic link to the file ``text``, whose name is no pattern.
-
-    It is removed when the process (its id is ``process``) ends.
-    """
+    if not _PATTERN.search(text):
+        return text
     digest = hashlib.sha256(os.fsencode(text)).hexdigest()
-    link = path_inside(Path(_links(process).name), digest[:32], ".parquet")
-    link.symlink_to(text)
+    link = path_inside(Path(_links(os.getpid()).name), digest[:32], ".parquet")
+    with suppress(FileExistsError):
+        link.symlink_to(text)
     return str(link)
 
 
 @cache
 def _links(process: int) -> "tempfile.TemporaryDirectory[str]":
-    """Make the folder for the links of a process.
+    """Make the folder for the links of a process, which is removed when that ends.
 
     ``process`` is its id: a forked process must not use its parent's folder.
     """

@@ -8,10 +8,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError
 from typing import Any, Final, Literal, Self
 
 from grader.io.jsonio import canonical_json
-from grader.laboratory.model import Crystal, CyclicModel, Mode, Model, Term
+from grader.laboratory.model import Crystal, Mode, Model, Term
 from grader.laboratory.names import AmbiguousNames, plain, spellings_of
 
 Reading = dict[str, float]
@@ -81,8 +82,9 @@ class Episode:
             return cls._parse(task_id, public, private)
         except (LookupError, OverflowError, AmbiguousNames) as error:
             raise EpisodeError(f"malformed: {type(error).__name__}: {error}") from None
-        except CyclicModel as error:
-            raise EpisodeError(f"equations: {error}") from None
+        except CycleError as error:
+            circle = min(error.args[1])
+            raise EpisodeError(f"equations: a circle through {circle}") from None
 
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
@@ -96,7 +98,8 @@ class Episode:
             node: [Term(t["parent"], float(t["linear"]), float(t["quadratic"])) for t in terms]
             for node, terms in private["equations"].items()
         }
-        if strangers := equations.keys() - {*names, target}:
+        parents = {term.parent for terms in equations.values() for term in terms}
+        if strangers := (equations.keys() | parents) - {*names, target}:
             raise EpisodeError(f"private.equations: {min(strangers)} is no node")
         for node, terms in equations.items():
             if len({term.parent for term in terms}) != len(terms):

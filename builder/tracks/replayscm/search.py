@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,7 @@ from builder.tracks.replayscm.programs import HiddenProgram, name_of
 from builder.tracks.replayscm.synthesis import INPUTS, smallest_formulas
 from builder.tracks.replayscm.tables import ObservedRows, PartialTables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula, size, to_text
-from grader.tracks.replayscm.problem import BooleanProgram, CyclicProgram, make_program
+from grader.tracks.replayscm.problem import BooleanProgram, make_program
 from grader.tracks.replayscm.replay import interventions, separation, shows_difference
 
 FITTER_CAPS: Final = (10, 12, 13)
@@ -156,7 +157,7 @@ def find_alternative(
         formulas[name_of(child)] = formula_of(choice, program.roots)
         try:
             other = make_program(reference.roots, formulas)
-        except CyclicProgram:  # a superset may name a descendant under hidden order
+        except CycleError:  # a superset may name a descendant under hidden order
             continue
         answer = _experiment(reference, other)
         if answer is not None:

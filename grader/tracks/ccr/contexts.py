@@ -50,19 +50,10 @@ class ContextResult:
     complete: bool
 
     @property
-    def valid(self) -> bool:
-        """Whether every quantity is valid: global, local and composed."""
-        return all(row["valid"] for row in (*self.pairs, *self.compositions))
-
-    @property
-    def consistent(self) -> bool:
-        """Whether every composition is consistent."""
-        return all(row["consistent"] for row in self.compositions)
-
-    @property
     def quadrant(self) -> Class:
         """VC, VI, IC or II, of all quantities together."""
-        return class_of(self.valid, self.consistent)
+        valid = all(row["valid"] for row in (*self.pairs, *self.compositions))
+        return class_of(valid, all(row["consistent"] for row in self.compositions))
 
     @property
     def share(self) -> float:

@@ -27,7 +27,6 @@ from grader.tracks.ccr.estimates import (
     INVALID,
     RUNGS,
     Answers,
-    PairEstimate,
     cells_of,
     estimate,
     exact_of,
@@ -150,8 +149,12 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     ``sets`` has an answer set for each replicate. The value is the relative error of the PNS
     estimate, None where too many answers are invalid.
     """
-    pair = estimate(truth.target, sets)
-    share = valid_share(truth, sets, pair)
+    pair, share = estimate(truth.target, sets), 0.0
+    if pair.estimates is not None:
+        values = [pair.estimates["pns"]]
+        if pair.replicates > 1:
+            values = resample(truth.target, sets, truth.instance_id)
+        share = sum(agrees(pair.exact["pns"], value) for value in values) / len(values)
     valid = share >= VALID_SHARE
     extra: dict[str, float] = {f"accuracy_{rung}": value for rung, value in pair.accuracy.items()}
     extra |= {"answers": pair.answers, "invalid_answers": pair.invalid}
@@ -170,17 +173,6 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
         message = f"{share:.3f} of 1000 resampled estimates are within 0.1 (0.9 is valid){near}"
     message += f"; {pair.accuracy['factual']:.1%} of the factual answers are right"
     return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
-
-
-def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
-    """Return the share of (resampled) PNS estimates within the threshold; 0 without one."""
-    if pair.estimates is None:
-        return 0.0
-    exact = pair.exact["pns"]
-    if pair.replicates == 1:
-        return float(agrees(exact, pair.estimates["pns"]))
-    values = resample(truth.target, sets, truth.instance_id)
-    return sum(agrees(exact, value) for value in values) / len(values)
 
 
 def _check_pair(task: Task, truth: Truth) -> None:

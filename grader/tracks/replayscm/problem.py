@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from itertools import chain
 from typing import Any, Final
 
@@ -121,17 +121,10 @@ class BooleanProgram:
     order: tuple[str, ...]
 
 
-class CyclicProgram(Exception):
-    """The mechanisms refer to each other in a circle; ``cycle`` lists the variables on one."""
-
-    def __init__(self, cycle: Sequence[str]) -> None:
-        super().__init__(", ".join(cycle))
-        self.cycle = tuple(cycle)
-
-
 def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> BooleanProgram:
-    """Return the program of these mechanisms in causal order; raises :class:`CyclicProgram`.
+    """Return the program of these mechanisms in causal order.
 
+    Raises ``graphlib.CycleError`` where they refer to each other in a circle.
     Equal programs get one order in every process: it is part of what identifies answers.
     Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
     """
@@ -139,9 +132,4 @@ def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Boo
         child: sorted(variables(formula) & mechanisms.keys())
         for child, formula in sorted(mechanisms.items())
     }
-    try:
-        return BooleanProgram(
-            tuple(roots), mechanisms, tuple(TopologicalSorter(needs).static_order())
-        )
-    except CycleError as error:
-        raise CyclicProgram(sorted(set(error.args[1]))) from None
+    return BooleanProgram(tuple(roots), mechanisms, tuple(TopologicalSorter(needs).static_order()))

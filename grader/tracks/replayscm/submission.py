@@ -10,6 +10,7 @@ never rewritten or repaired.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError
 from typing import Any, Final
 
 from grader.errors import Invalid
@@ -21,7 +22,6 @@ from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variab
 from grader.tracks.replayscm.problem import (
     ROOTS,
     BooleanProgram,
-    CyclicProgram,
     Problem,
     make_program,
     pack,
@@ -217,8 +217,8 @@ def _legal_program(
         _check_legal(problem, child, formula)
     try:
         return make_program(roots, formulas)
-    except CyclicProgram as cycle:
-        listed = ", ".join(cycle.cycle)
+    except CycleError as error:
+        listed = ", ".join(sorted(set(error.args[1])))
         raise Invalid(
             "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
         ) from None
