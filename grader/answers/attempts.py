@@ -1,7 +1,7 @@
 """Repeated attempts: ``attempt-1/ ... attempt-k/`` of one submission, found and joined.
 
 Shapes that merge attempts are scored over all of them together; every other task by the first
-attempt, and ``grader/statistics/repeats.py`` says what the others add. An attempt folder without
+attempt, and a report says in ``attempts`` what the others add. An attempt folder without
 any answer is left out; in the others, a task without a usable answer is a failed attempt at it.
 """
 

@@ -5,6 +5,8 @@ needs neither a generator nor a clock.
 """
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +15,45 @@ from typing import Any, Final, Literal, Self
 
 from grader.io.jsonio import canonical_json
 from grader.laboratory.model import Crystal, Mode, Model, Term
-from grader.laboratory.names import AmbiguousNames, plain, spellings_of
 
 Reading = dict[str, float]
 """The values that a crystal shows, by node."""
 
 MAX_READING: Final = 1e50
 """No reading of an episode may be as large: figures of a session square readings and add them."""
+
+
+_UNIT: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_FILLING: Final = re.compile(r"[\s_\-]+")
+_TARGET_ALIASES: Final = ("freq", "frequency", "resonancefreq", "resonancefrequency")
+MAX_NAME: Final = 80
+
+
+def plain(name: str) -> str:
+    """Return ``name`` for comparison: NFKC, case-folded, no bracketed unit, no spaces, _ or -."""
+    text = unicodedata.normalize("NFKC", name[: 2 * MAX_NAME]).casefold()
+    return _FILLING.sub("", _UNIT.sub("", text))
+
+
+class AmbiguousNames(ValueError):
+    """Raised for two nodes that one spelling could mean."""
+
+
+def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return each node's name by plain spelling, display name and (target) usual short forms.
+
+    A property called so keeps its short form. Raises :class:`AmbiguousNames`.
+    """
+    target = public["target"]
+    found: dict[str, str] = {}
+    for entry in [*public["variables"], target]:
+        name = entry["name"]
+        for spelling in {plain(name), plain(entry["display"])} - {""}:
+            if found.setdefault(spelling, name) != name:
+                raise AmbiguousNames(f"{name} and {found[spelling]} are spelled alike")
+    for alias in _TARGET_ALIASES:
+        found.setdefault(alias, target["name"])
+    return found
 
 
 class EpisodeError(ValueError):
@@ -171,7 +205,7 @@ class Episode:
 
     @cached_property
     def spellings(self) -> Mapping[str, str]:
-        """The nodes by plain spelling (:func:`grader.laboratory.names.spellings_of`)."""
+        """The nodes by plain spelling (:func:`spellings_of`)."""
         return spellings_of(self.public)
 
     def node(self, name: object) -> str | None:

@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from grader.io.jsonio import clip
+from grader.laboratory.episode import MAX_NAME, plain
 from grader.laboratory.equation import (
     BASE,
     MAX_COEFFICIENT,
@@ -20,7 +21,6 @@ from grader.laboratory.equation import (
     Term,
     read_equation,
 )
-from grader.laboratory.names import MAX_NAME, plain
 
 STEP_FIELDS: Final = ("memory", "thought", "past_data", "hypothesis", "experiment")
 MAX_EDGES: Final = 200
@@ -64,7 +64,7 @@ def parse_hypothesis(
     """Return the hypothesis in a document, which may be a step record that holds it.
 
     ``public`` is the public part of the episode. ``spellings`` maps plain spellings to nodes
-    (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`, also for a
+    (:func:`grader.laboratory.episode.spellings_of`). Raises :class:`BadHypothesis`, also for a
     hypothesis that contradicts itself or the public part.
     """
     if isinstance(document, Mapping) and "hypothesis" in document:

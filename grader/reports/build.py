@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import Any
 
 from grader.answers.submission import Submission, submission_name
@@ -12,7 +13,6 @@ from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
 from grader.scoring.model import CheckedAnswer, Score, Truth, Unit
 from grader.scoring.track import Tracks
-from grader.statistics.repeats import spread_of
 from grader.statistics.skill import members
 from grader.version import __version__
 
@@ -126,3 +126,17 @@ def with_attempts(
     members: dict[str, Any] = {"attempts": {"runs": runs, **spreads}, "tracks": parts}
     shown: dict[str, Any] = _null_infinite({**report, **members})
     return shown
+
+
+def spread_of(values: Sequence[float | None]) -> dict[str, Any] | None:
+    """Return a figure of complete runs (CausalDS Table 7): ``runs`` (its values), ``mean``, ``sd``
+    (sample SD) and ``relative_sd`` (SD over mean).
+
+    Return ``None`` for fewer than two runs, or any without a finite value. At a mean of 0 only
+    ``relative_sd`` is None.
+    """
+    present = [value for value in values if value is not None and math.isfinite(value)]
+    if len(present) < 2 or len(present) != len(values):
+        return None
+    mean, sd = fmean(present), stdev(present)
+    return {"runs": present, "mean": mean, "sd": sd, "relative_sd": sd / mean if mean else None}

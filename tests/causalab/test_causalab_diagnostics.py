@@ -17,6 +17,7 @@ from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.model import Mode
 from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.tracks.causalab.diagnostics import (
+    Evidence,
     diagnose,
     equation_fits,
     equivalence_sizes,
@@ -24,7 +25,6 @@ from grader.tracks.causalab.diagnostics import (
     progress,
     trajectory,
 )
-from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.shapes import true_hypothesis
 
 

@@ -10,7 +10,7 @@ from itertools import combinations, product
 
 import pytest
 
-from grader.tracks.causalab.evidence import class_size
+from grader.tracks.causalab.diagnostics import class_size
 
 Graph = frozenset[tuple[str, str]]
 NODES = "abcde"

@@ -6,9 +6,9 @@ import pytest
 from causalab_episodes import TARGET, make_row
 
 from grader.io.schemas import first_problem
+from grader.laboratory.episode import spellings_of
 from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis, write_hypothesis
-from grader.laboratory.names import spellings_of
 
 EQUATIONS = {"ph": [("temperatureC", 1.0)], TARGET: [("ph", 2.0), ("density", 3.0)]}
 PUBLIC = make_row(EQUATIONS)["public"]

@@ -17,8 +17,8 @@ from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.algorithm import additive_errors
+from grader.tracks.ccr.contexts import StatedContext, stated_contexts
 from grader.tracks.ccr.shapes import merge_units
-from grader.tracks.ccr.stated_values import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of, sections
 

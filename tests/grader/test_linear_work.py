@@ -23,8 +23,8 @@ from grader.io import schemas
 from grader.io.jsonio import BadJson
 from grader.io.names import known_name, normal_name
 from grader.io.schemas import first_problem
+from grader.laboratory.episode import plain
 from grader.laboratory.equation import BadHypothesis, read_equation
-from grader.laboratory.names import plain
 from grader.laboratory.transcript import TranscriptError, read_lines
 from grader.release.exam import Exam
 from grader.scoring.model import RawAnswer

@@ -1,16 +1,215 @@
-"""Figures of a session from verified readings: trajectory, use of evidence, early stopping."""
+"""Figures of a session from verified readings: trajectory, use of evidence, early stopping.
 
-from collections.abc import Mapping, Sequence
+A property's base differs between crystals, so only the manipulator (and a given chain's crystal)
+says something about its parents. What the base is after an intervention depends on the mode:
+``shift`` makes it the value set, ``pin`` some new constant, and under ``do`` the property follows
+its parents no more.
+
+Shift and pin interventions keep a node's parents, so the equivalence class is the one for general
+interventions (Yang, Katcoff & Uhler 2018): two graphs are equivalent when they have the same
+skeleton and v-structures after every intervention is added as a node of its own that points at its
+target. With observational data and single targets that says: same skeleton, same v-structures,
+and the same orientation of every edge that touches a target (the criterion of Hauser & Bühlmann
+2012, so hard interventions give the same class).
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from typing import Any, Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import EMPTY, Hypothesis
 from grader.laboratory.model import ROUNDING
 from grader.laboratory.session import Laboratory
-from grader.tracks.causalab.evidence import Evidence, class_size
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
 
+Edge = tuple[int, int]
+
+MAX_NODES: Final = 5
+"""Classes are enumerated up to here."""
+
+
+def class_size(
+    nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
+) -> int | None:
+    """Return how many directed acyclic graphs are equivalent to ``edges``, which is one of them.
+
+    Edges are (parent, child). Each of ``targets`` is set alone, beside observation. None beyond
+    :data:`MAX_NODES` nodes.
+    """
+    if len(nodes) > MAX_NODES:
+        return None
+    place = {node: index for index, node in enumerate(nodes)}
+    return _class_size(
+        frozenset((place[parent], place[child]) for parent, child in edges),
+        frozenset(place[target] for target in targets),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
+    """Return the size of the class, counted over all directions of the edges that are not fixed."""
+    skeleton = frozenset(frozenset(edge) for edge in edges)
+    colliders = _v_structures(edges, skeleton)
+    fixed = {edge for edge in edges if not targets.isdisjoint(edge)}
+    fixed |= {(a, c) for a, _, c in colliders} | {(b, c) for _, b, c in colliders}
+    free = sorted(edges - fixed)
+    count = 0
+    for choice in range(1 << len(free)):
+        turned = {(b, a) if choice >> k & 1 else (a, b) for k, (a, b) in enumerate(free)}
+        graph = frozenset(fixed | turned)
+        if _acyclic(graph) and _v_structures(graph, skeleton) == colliders:
+            count += 1
+    return count
+
+
+def _v_structures(
+    edges: frozenset[Edge], skeleton: frozenset[frozenset[int]]
+) -> frozenset[tuple[int, int, int]]:
+    """Return (a, b, c) with a < b for every a → c ← b whose ends are not adjacent."""
+    parents: dict[int, list[int]] = {}
+    for parent, child in edges:
+        parents.setdefault(child, []).append(parent)
+    return frozenset(
+        (a, b, child)
+        for child, found in parents.items()
+        for a, b in combinations(sorted(found), 2)
+        if frozenset((a, b)) not in skeleton
+    )
+
+
+def _acyclic(edges: Iterable[Edge]) -> bool:
+    """Return whether the directed edges, (parent, child), form no cycle."""
+    sorter = TopologicalSorter[int]()
+    for parent, child in edges:
+        sorter.add(child, parent)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return False
+    return True
+
+
 Reading = Mapping[str, float]
+Setting = tuple[str, float, Reading]
+"""An intervention and what was then read: (property, value, reading)."""
+
+_SLOP: Final = 1e-6
+"""Floating-point error of a residual norm, relative to the norm allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reading as an equation for one property.
+
+    ``base`` is the property's base if it is known. Else ``constant`` is the number of an unknown
+    base: rows with the same number share it. ``allowance`` is how far the reading may be from what
+    the equation gives.
+    """
+
+    reading: Reading
+    base: float | None
+    constant: int
+    allowance: float
+
+
+class Evidence:
+    """The readings an agent saw: the episode's own, and one after each of ``settings``."""
+
+    def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
+        self.episode = episode
+        self.settings = tuple(settings)
+        self.steps = len(self.settings)
+
+    @cached_property
+    def readings(self) -> list[tuple[int, Reading]]:
+        """All readings, each with the number of interventions before it, given ones first."""
+        public = self.episode.public
+        given = [*public["records"], *(step["reading"] for step in public["chain"])]
+        if public["opening"] is not None:
+            given.append(public["opening"])
+        shown = enumerate((reading for _, _, reading in self.settings), start=1)
+        return [*((0, reading) for reading in given), *shown]
+
+    def explained_by(self, node: str, parents: Sequence[str]) -> bool:
+        """Return whether some coefficients of ``parents`` fit every reading of property ``node``.
+
+        True where there is no row. Rows are divided by their allowance. The true coefficients then
+        miss none by more than 1, so the least-squares solution has a residual norm of at most the
+        root of their number.
+        """
+        rows = self.rows(node)
+        if not rows:
+            return True
+        import numpy as np
+
+        powers = (1, 2) if self.episode.family == "quadratic" else (1,)
+        constants = sorted({row.constant for row in rows if row.base is None})
+        matrix = np.array(
+            [
+                [
+                    *(row.reading[parent] ** power for power in powers for parent in parents),
+                    *(float(row.base is None and row.constant == c) for c in constants),
+                ]
+                for row in rows
+            ]
+        ).reshape(len(rows), -1)
+        sides = np.array([row.reading[node] - (row.base or 0.0) for row in rows])
+        allowances = np.array([row.allowance for row in rows])
+        matrix, sides = matrix / allowances[:, None], sides / allowances
+        # Columns of one length: squares of readings are thousands of times the readings.
+        lengths = np.sqrt((matrix**2).sum(axis=0))
+        matrix /= np.where(lengths > 0, lengths, 1.0)
+        solution = np.linalg.lstsq(matrix, sides, rcond=None)[0]
+        norm = float(np.linalg.norm(matrix @ solution - sides))
+        return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
+
+    def rows(self, node: str) -> list[Row]:
+        """Return a node's equations from the given chain and from the agent's own session.
+
+        The chain starts at the first record. Other records give no equation.
+        """
+        public = self.episode.public
+        rows: list[Row] = []
+        if public["chain"]:
+            chain = [(s["set"]["name"], s["set"]["value"], s["reading"]) for s in public["chain"]]
+            rows += self._crystal_rows(node, public["records"][0], chain, 1, ROUNDING)
+        shifted = ROUNDING
+        hidden = self.episode.disturbance
+        if hidden is not None and node in hidden.nodes:
+            shifted = 2 * ROUNDING + hidden.largest_shift
+        return rows + self._crystal_rows(node, public["opening"], self.settings, -1, shifted)
+
+    def _crystal_rows(
+        self,
+        node: str,
+        first: Reading | None,
+        settings: Sequence[Setting],
+        sign: int,
+        allowance: float,
+    ) -> list[Row]:
+        """Return the equations that one crystal gives, read ``first`` before its ``settings``.
+
+        Unknown bases get numbers +1, +2 … or −1, −2 … by ``sign``, so two crystals never share
+        one. ``allowance`` is that of readings after a setting.
+        """
+        mode = self.episode.mode
+        base: float | None = None
+        constant = sign
+        rows = [] if first is None else [Row(first, None, constant, ROUNDING)]
+        for name, value, reading in settings:
+            if name == node:
+                if mode == "do":
+                    break
+                base = value if mode == "shift" else None
+                constant += sign
+            rows.append(Row(reading, base, constant, allowance))
+        return rows
+
+
 Trajectory = list[dict[str, Any]]
 
 _PROGRESS: Final = (

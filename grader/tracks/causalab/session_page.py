@@ -15,8 +15,7 @@ from grader.pages.charts import Level, lines
 from grader.pages.page import Paragraph, Section, SideBySide, non_empty
 from grader.pages.svg import Svg, arrow, element, words
 from grader.pages.table import Table
-from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
-from grader.tracks.causalab.evidence import Evidence
+from grader.tracks.causalab.diagnostics import Evidence, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.version import __version__
 

@@ -12,10 +12,9 @@ from grader.answers.check import read_answer
 from grader.errors import Invalid
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.laboratory.episode import Episode, EpisodeError
+from grader.laboratory.episode import Episode, EpisodeError, spellings_of
 from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis, write_hypothesis
-from grader.laboratory.names import spellings_of
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines

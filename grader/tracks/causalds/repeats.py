@@ -11,7 +11,30 @@ from typing import Any
 
 from grader.reports.table import ScoreTable
 from grader.scoring.model import Score
-from grader.statistics.repeats import pass_all_k, pass_at_k
+
+
+def pass_at_k(attempts: int, passed: int, k: int) -> float:
+    """Return the chance that at least one of k attempts, drawn without replacement, passes.
+
+    With n ``attempts`` of which c ``passed``: 1 - C(n - c, k) / C(n, k) (Chen et al., 2021). Raises
+    ``ValueError`` unless 1 <= k <= n and 0 <= c <= n.
+    """
+    _refuse_misuse(attempts, passed, k)
+    return 1 - math.comb(attempts - passed, k) / math.comb(attempts, k)
+
+
+def pass_all_k(attempts: int, passed: int, k: int) -> float:
+    """Return pass^k = C(c, k) / C(n, k), that k drawn attempts all pass (Yao et al., 2024)."""
+    _refuse_misuse(attempts, passed, k)
+    return math.comb(passed, k) / math.comb(attempts, k)
+
+
+def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
+    """Raise ``ValueError`` unless 1 <= k <= attempts and 0 <= passed <= attempts."""
+    if not 1 <= k <= attempts:
+        raise ValueError(f"k is {k}, but there are {attempts} attempts")
+    if not 0 <= passed <= attempts:
+        raise ValueError(f"{passed} of {attempts} attempts passed")
 
 
 def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:

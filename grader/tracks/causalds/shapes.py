@@ -7,13 +7,9 @@ from typing import Final
 from grader.answers.check import check_csv, check_json, with_bounds
 from grader.scoring.shape import Shape, read_variants
 from grader.tracks.causalds import gold
-from grader.tracks.causalds.prediction import (
-    check_labels,
-    point_predictor,
-    prediction_interval,
-)
 from grader.tracks.causalds.scoring import (
     both_signs,
+    check_labels,
     check_value,
     directed_edges,
     effect_interval,
@@ -24,6 +20,8 @@ from grader.tracks.causalds.scoring import (
     listed_sets,
     one_of_the_sets,
     point,
+    point_predictor,
+    prediction_interval,
     undirected_edges,
     with_both_signs,
 )

@@ -23,6 +23,7 @@ from grader.tracks.ccr.algorithm import (
     is_within_delta,
     relative_error,
 )
+from grader.tracks.ccr.contexts import stated_errors
 from grader.tracks.ccr.estimates import (
     INVALID,
     RUNGS,
@@ -33,7 +34,6 @@ from grader.tracks.ccr.estimates import (
     resample,
     weights_of,
 )
-from grader.tracks.ccr.stated_values import stated_errors
 
 MAX_TREE: Final = 12
 """Variables of a cut tree, whose paths double with each; ``schemas/truth/ccr.json`` has it too."""

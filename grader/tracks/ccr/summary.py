@@ -9,8 +9,7 @@ from grader.scoring.model import CheckedAnswer, Score, TrackSummary, Truth, Unit
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.statistics.skill import units_of
-from grader.tracks.ccr.contexts import CONTEXT, ContextResult, evaluate_context
-from grader.tracks.ccr.stated_values import stated_contexts
+from grader.tracks.ccr.contexts import CONTEXT, ContextResult, evaluate_context, stated_contexts
 
 Row = Mapping[str, Any]
 

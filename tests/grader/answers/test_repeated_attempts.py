@@ -12,9 +12,9 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import TASKS, task_id
 
+from grader.reports.build import spread_of
 from grader.scoring.model import Score
-from grader.statistics.repeats import pass_all_k, pass_at_k, spread_of
-from grader.tracks.causalds.repeats import repeats
+from grader.tracks.causalds.repeats import pass_all_k, pass_at_k, repeats
 
 
 def test_both_estimators_are_the_share_of_all_choices() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_release import TASKS, variant_of
 
+from grader.reports.build import spread_of
 from grader.statistics.bootstrap import detectable_difference, percentile_interval
-from grader.statistics.repeats import spread_of
 
 HUGE = (1e160, -1.7976931348623157e308)
 BOUNDED = st.floats(-1e300, 1e300)

@@ -14,7 +14,7 @@ from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
 from grader.tracks import variant
-from grader.tracks.causalds.prediction import (
+from grader.tracks.causalds.scoring import (
     point_predictor,
     prediction_interval,
 )
