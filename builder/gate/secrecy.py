@@ -77,8 +77,10 @@ def read_secrets(private: Path) -> Secrets:
     for config in (config for config in configs(private) if config.endswith("_worlds")):
         for split in splits(private, config):
             paths = shards(private, config, split)
-            for row in rows(paths, ["instance_id", "key", "world_json"]):
-                keys[row["key"]] = f"{row['instance_id']}: its key is in the public repository"
+            for row in rows(paths, ["instance_id", "world_key", "world_json"]):
+                keys[row["world_key"]] = (
+                    f"{row['instance_id']}: its key is in the public repository"
+                )
                 told = f"{row['instance_id']}: its world is in the public repository"
                 worlds[row["world_json"]] = told
     salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})

@@ -77,14 +77,14 @@ def worlds_schema(*texts: str) -> pa.Schema:
     """Return the schema of ``<track>_worlds``: one row per instance. ``texts`` names the columns of
     text that a track has besides.
 
-    ``key`` rebuilds the instance, ``attempt`` is the number of the try that was accepted,
+    ``world_key`` rebuilds the world, ``attempt`` is the number of the try that was accepted,
     ``world_json`` is the world.
     """
     return table_schema(
         ("instance_id", TEXT),
         ("index", pa.int32()),
         ("attempt", pa.int16()),
-        ("key", TEXT),
+        ("world_key", TEXT),
         ("structure", TEXT),
         *((name, TEXT) for name in texts),
         ("world_json", TEXT),
@@ -205,7 +205,7 @@ def world_row(
         "instance_id": spec.instance_id,
         "index": spec.index,
         "attempt": attempt,
-        "key": key or spec.key.hex(),
+        "world_key": key or spec.key.hex(),
         "structure": structure,
         **texts,
         "world_json": canonical_json(dict(world)),

@@ -68,7 +68,7 @@ def test_data_are_the_worlds_own_rows_rounded_once() -> None:
     """Held-out labels must go with the held-out features, row by row, from the stated world."""
     for built in public()[::4]:
         record, row = world(built), rows(built, "_worlds")[0]
-        key = attempt_key(bytes.fromhex(row["key"]), row["attempt"])
+        key = attempt_key(bytes.fromhex(row["world_key"]), row["attempt"])
         values = world_from_json(record["world"]).simulate(stream(key, "data"), 500)
         names = {record["variables"][node]["name"]: node for node in record["columns"]}
         scene, label = rows(built, "_scenes")[0], rows(built, "_labels")[0]

@@ -166,7 +166,7 @@ def test_a_scene_that_is_told_again_states_the_key_of_its_world() -> None:
     planned = specs(scenes=2, words="knowledge", tellings=1, views=["clean"])
     again = next(spec for spec in planned if _plans([spec])[0].equations.world_key)
     (world,) = TRACK.build(again).rows["causalds_worlds"]
-    assert world["key"] == _plans([again])[0].equations.world_key != again.key.hex()
+    assert world["world_key"] == _plans([again])[0].equations.world_key != again.key.hex()
 
 
 def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(

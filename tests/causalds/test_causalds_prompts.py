@@ -63,7 +63,7 @@ def test_prompts_leak_no_id_and_no_structure() -> None:
         for node in world(built)["variables"]:
             if node not in ("X", "Y", "A", "Z", "M"):  # used as symbols
                 assert not re.search(rf"\b{node}\b", prompt), node
-        assert rows(built, "_worlds")[0]["key"] not in prompt
+        assert rows(built, "_worlds")[0]["world_key"] not in prompt
 
 
 def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> None:

@@ -38,7 +38,9 @@ SCHEMAS: dict[str, dict[str, str]] = {
         "instance_id": TEXT, "outcome": TEXT, "kind": TEXT, "values": "FLOAT[]",
     },
     "causalds_worlds": {"instance_id": TEXT, "index": "INTEGER", "attempt": "SMALLINT"}
-    | dict.fromkeys(("key", "structure", "motif", "treatment", "outcome", "world_json"), TEXT),
+    | dict.fromkeys(
+        ("world_key", "structure", "motif", "treatment", "outcome", "world_json"), TEXT
+    ),
 }  # fmt: skip
 for track in ("replayscm", "ccr", "causalab"):
     exams = SCHEMAS["causalds_exams"] | {"bundle": TEXT, "arm": TEXT}
@@ -206,7 +208,7 @@ def _split_rows(split: str, names: Sequence[str]) -> dict[str, list[dict[str, An
             for i, task in sorted(scenes.items())
         ],
         "causalds_worlds": [
-            {"instance_id": i, "index": 0, "attempt": 0, "key": "00" * 32,
+            {"instance_id": i, "index": 0, "attempt": 0, "world_key": "00" * 32,
              "structure": SCENES[task.scene].motif, "motif": SCENES[task.scene].motif,
              "treatment": A, "outcome": B, "world_json": "{}"}
             for i, task in sorted(scenes.items())

@@ -203,7 +203,7 @@ def _telling(row: Mapping[str, Any]) -> Iterator[str]:
     A short target (two signs, one method) is that of public tasks, too.
     """
     for name, value in row.items():
-        if isinstance(value, str) and (len(value) >= 80 or name == "key"):
+        if isinstance(value, str) and (len(value) >= 80 or name == "world_key"):
             yield value
         elif name in ("value", "value_se") and value is not None and len(str(value)) >= 9:
             yield str(value)

@@ -101,7 +101,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
             "causalds_worlds": [
                 {
                     "instance_id": spec.instance_id, "index": spec.index, "attempt": 0,
-                    "key": spec.key.hex(), "structure": settings["motif"],
+                    "world_key": spec.key.hex(), "structure": settings["motif"],
                     "motif": settings["motif"], "treatment": "X", "outcome": "Y",
                     "world_json": "{}",
                 }

@@ -138,7 +138,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
     }
     tables["causalds_worlds"].append(
         {
-            "instance_id": instance, "index": index, "attempt": 0, "key": rng.bytes(32).hex(),
+            "instance_id": instance, "index": index, "attempt": 0, "world_key": rng.bytes(32).hex(),
             "structure": motif.name, "motif": motif.name, "treatment": treatment,
             "outcome": outcome, "world_json": json.dumps(world),
         }

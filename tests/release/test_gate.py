@@ -89,7 +89,7 @@ def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
     """A key in a log or a card opens the hidden world of its scene."""
     public, table = release / "public", split_tables(release, "causalds", "test")
     assert secrecy_problems(release) == []
-    key = next(iter(table.worlds.values()))["key"]
+    key = next(iter(table.worlds.values()))["world_key"]
     (public / "NOTES.txt").write_text(f"built 00{key}ff", encoding="utf-8")
     (problem,) = secrecy_problems(release)
     assert "its key is in the public repository" in problem
@@ -106,7 +106,7 @@ def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
 @pytest.mark.parametrize("place", ["story", "name of a column", "name in the data"])
 def test_a_private_key_in_a_cell_is_caught_at_any_depth(release: Path, place: str) -> None:
     """Of shards only columns of text are read, also of those with public truth."""
-    key = next(iter(split_tables(release, "causalds", "test").worlds.values()))["key"]
+    key = next(iter(split_tables(release, "causalds", "test").worlds.values()))["world_key"]
 
     def tell(rows: Rows) -> None:
         if place == "story":

@@ -157,7 +157,7 @@ def test_a_private_value_in_a_public_file(release: Path) -> None:
     """A key in a card opens the hidden world of its scene."""
     worlds = pq.read_table(release / "private/causalds_worlds/test-00000-of-00001.parquet")
     card = release / "public" / "README.md"
-    key = worlds["key"][0].as_py()
+    key = worlds["world_key"][0].as_py()
     card.write_text(f"{card.read_text(encoding='utf-8')}\n{key}\n", encoding="utf-8")
     assert "its key is in the public repository" in problems(release, "nothing private in public")
 

@@ -108,7 +108,7 @@ def test_the_public_side_holds_no_salt_and_no_private_row(tiny):
     for salt in salts.values():
         assert salt.encode() not in public and bytes.fromhex(salt) not in public
     worlds = pq.read_table(tiny / "private/causalds_worlds").to_pylist()
-    assert not any(row["key"].encode() in public for row in worlds)
+    assert not any(row["world_key"].encode() in public for row in worlds)
     hidden = {file.parent.name for file in tiny.glob("public/*/test-*.parquet")}
     assert hidden == {"causalds", "causalds_exams", "causalds_scenes", "commitments", "tasks"}
     assert pq.read_table(tiny / "public/tasks", filters=None).num_rows == 135 + 45

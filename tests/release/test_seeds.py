@@ -25,14 +25,14 @@ def test_instance_keys_and_ids_follow_the_published_definition(tiny):
         ("private", "test", bytes.fromhex(SECRET)),
     ):
         worlds = pq.read_table(tiny / f"{side}/causalds_worlds", filters=None).to_pylist()
-        worlds = [row for row in worlds if row["key"]]
+        worlds = [row for row in worlds if row["world_key"]]
         assert len(worlds) == 45
         tasks = pq.read_table(tiny / f"public/causalds/{split}-00000-of-00001.parquet").to_pylist()
         ids = {(row["instance_id"], f"{row['family']}.{row['variant']}"): row["task_id"]
                for row in tasks}  # fmt: skip
         for row in worlds:
             index = row["index"]
-            assert row["key"] == _hmac(root, f"causalds/{split}/{index}/instance").hex()
+            assert row["world_key"] == _hmac(root, f"causalds/{split}/{index}/instance").hex()
             id_key = _hmac(root, f"causalds/{split}/{index}/id")
             assert row["instance_id"] == "scene-" + _hmac(id_key, "scene").hex()[:16]
             for variant in fake_track.VARIANTS:

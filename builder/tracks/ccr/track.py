@@ -67,7 +67,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
         built["ccr_truth"].append(rows.truth_row(*place, structure, task.target, exact))
         audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
     found = {**world, "tasks": audited}
-    row = rows.world_row(spec, 0, structure, found, purpose=plan.purpose)
+    row = rows.world_row(spec, 0, structure, found, question_kind=plan.purpose)
     return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
 
@@ -145,7 +145,7 @@ def _inputs(variant: Variant) -> frozenset[str]:
 TRACK: Final = Track(
     name=TRACK_NAME,
     grader=GRADER,
-    tables={"ccr": TASKS, "ccr_truth": TRUTH, "ccr_worlds": worlds_schema("purpose")},
+    tables={"ccr": TASKS, "ccr_truth": TRUTH, "ccr_worlds": worlds_schema("question_kind")},
     private=frozenset({"ccr_truth", "ccr_worlds"}),
     parse=parse_settings,
     plan=plan_contexts,
