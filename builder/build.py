@@ -232,7 +232,17 @@ def _write_shards(
     then exams."""
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
-    own = _config_jobs(config, roots, parts, workspace)
+    own: list[ConfigJob] = []
+    for split, name in parts:
+        track, root = config.tracks[name], roots[split]
+        for table, schema in track.tables.items():
+            hidden = root.private and table in track.private
+            repository = workspace.private if hidden else workspace.public
+            repository.mkdir(mode=0o700, exist_ok=True)
+            marked = schema_with_canary(schema, mark)
+            folders = [part.folder for part in parts[split, name]]
+            salts = root.row_salts if hidden else None
+            own.append(ConfigJob(table, split, repository, marked, folders, salts))
     flat = [
         FlatJob(workspace.public, split.name, mark, not split.private) for split in config.splits
     ]
@@ -248,41 +258,16 @@ def _write_shards(
     schema = schema_with_canary(COMMITMENTS, mark)
     for split in dict.fromkeys(job.split for job in own):
         configs = (job.config for job in own if job.split == split)
-        hidden = [groups for config_name in configs for groups in committed[split, config_name]]
-        for index, groups in enumerate(hidden):
-            at = (index, len(hidden))
+        rows = [groups for config_name in configs for groups in committed[split, config_name]]
+        for index, groups in enumerate(rows):
+            at = (index, len(rows))
             shards.append(write_shard(COMMITTED, split, workspace.public, schema, at, groups))
-    for (split, track), drawn in exams.items():
+    schema = schema_with_canary(EXAM_SCHEMA, mark)
+    for (split, name), drawn in exams.items():
         if drawn:
-            name, table = f"{track}_exams", exam_table(drawn)
-            schema = schema_with_canary(EXAM_SCHEMA, mark)
-            shards += write_groups(name, split, workspace.public, schema, [table])
+            table = exam_table(drawn)
+            shards += write_groups(f"{name}_exams", split, workspace.public, schema, [table])
     return shards
-
-
-def _config_jobs(
-    config: ReleaseConfig,
-    roots: Mapping[str, Root],
-    parts: Parts,
-    workspace: Workspace,
-) -> list[ConfigJob]:
-    """Return a job for each config of each track and split, on the side where it belongs.
-
-    The folders of both sides are created.
-    """
-    jobs: list[ConfigJob] = []
-    mark = canary(config.name, config.version)
-    for split in config.splits:
-        for name, _ in split.tracks:
-            track, folders = config.tracks[name], [p.folder for p in parts[split.name, name]]
-            for table, schema in track.tables.items():
-                hidden = split.private and table in track.private
-                repository = workspace.private if hidden else workspace.public
-                repository.mkdir(mode=0o700, exist_ok=True)
-                marked = schema_with_canary(schema, mark)
-                salts = roots[split.name].row_salts if hidden else None
-                jobs.append(ConfigJob(table, split.name, repository, marked, folders, salts))
-    return jobs
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:

@@ -50,20 +50,9 @@ class FloorRow:
     own_tasks: int
 
 
-@dataclass(frozen=True, slots=True)
-class SplitFloors:
-    """The floors of a split, a row each, and the problems with them.
-
-    ``public`` says that the split's truth is public. Without a problem ``problems`` is empty.
-    """
-
-    split: str
-    rows: tuple[FloorRow, ...]
-    public: bool
-    problems: tuple[str, ...]
-
-
-def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str) -> SplitFloors:
+def check_floors(
+    opened: ReleaseFolder, tracks: Mapping[str, Track], split: str
+) -> tuple[list[FloorRow], list[str]]:
     """Return the floors of a split and the problems with them; both are empty if it has no floors.
 
     Floors that do not fit the tasks or the rules are problems without rows.
@@ -97,7 +86,7 @@ def check_floors(opened: ReleaseFolder, tracks: Mapping[str, Track], split: str)
         is_choice = pools.get(row.variant) in ("pass", "f1")
         if is_choice and row.own_tasks >= CEILING_TASKS and row.own >= limit:
             problems[f"{row.variant}: '{row.answer}' is nearly always right"] = None
-    return SplitFloors(split, tuple(rows), public, tuple(problems))
+    return rows, list(problems)
 
 
 def _points(

@@ -83,11 +83,6 @@ class LeakReport:
         """The results of the facts that leak; empty if none does."""
         return tuple(row for row in self.rows if row.p <= self.threshold)
 
-    @property
-    def ok(self) -> bool:
-        """Whether no fact leaks."""
-        return not self.leaks
-
     def markdown(self) -> str:
         """Return the results as a Markdown table, then what was not tested and why."""
         lines = [

@@ -234,26 +234,26 @@ def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
 
     Points, problems and hashes of answers are added to ``found``.
     """
-    certify, known = track.grader.certify, dict[str, Score]()
+    certify = track.grader.certify
     for task, truth in tasks_and_truths(track, rows, found.problems[GOLD]):
         name = task.task_id
         if certify is not None:
             found.counts["proved"] += 1
             found.problems[CERTIFICATES] += _lines(name, "cannot be proved", certify, task, truth)
-        found.problems[GOLD] += _lines(name, "cannot be graded", _grade, task, truth, known, found)
+        found.problems[GOLD] += _lines(name, "cannot be graded", _grade, task, truth, found)
 
 
-def _grade(task: Task, truth: Truth, known: dict[str, Score], found: Findings) -> str | None:
+def _grade(task: Task, truth: Truth, found: Findings) -> str | None:
     """Grade the right answer to a task, and no answer; add points, hash and what none earned to
     ``found``.
 
-    Return what is wrong with the score of the right answer, None if nothing. ``known`` holds the
-    scores of earlier questions.
+    Return what is wrong with the score of the right answer, None if nothing.
     """
     found.answers[task.task_id] = ""
     text = task.shape.gold(task, truth)
     found.answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    gold, empty = (_score_once(task, truth, answer, known) for answer in (text, None))
+    raw = RawAnswer(task.answer_file, text.encode("utf-8"))
+    gold, empty = (score_answer(task, truth, answer) for answer in (raw, None))
     found.counts["gold"] += gold.points
     found.counts["empty"] += empty.points
     if empty.points:
@@ -267,22 +267,6 @@ def lost_points(score: Score) -> str | None:
         return None
     told = f"{score.status} {score.reason}, loss {score.loss:g}"
     return f"({score.family}.{score.variant}) {told}"
-
-
-def _score_once(task: Task, truth: Truth, answer: str | None, known: dict[str, Score]) -> Score:
-    """Return the score of an answer, or of none, from ``known`` if the same was graded before.
-
-    Views of an instance ask the same of the same truth, so the score may have the ids and the view
-    of another view.
-    """
-    columns = {"columns"} if task.shape.kind == "predictions" else set()
-    inputs = {name: value for name, value in task.inputs.items() if name not in columns}
-    asked = [task.instance_id, task.spec.key, inputs]
-    question = canonical_json([*asked, truth.should_abstain, truth.value, truth.target, answer])
-    if question not in known:
-        raw = None if answer is None else RawAnswer(task.answer_file, answer.encode("utf-8"))
-        known[question] = score_answer(task, truth, raw)
-    return known[question]
 
 
 def tasks_and_truths(

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -97,20 +98,22 @@ def run_gate(
             lines += _truths(tables, total)
             tell("gate: exams, known answers, floors")
             graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
-    floors = [check_floors(opened, tracks, split) for split in opened.splits]
+    floors = {split: check_floors(opened, tracks, split) for split in opened.splits}
     for split in opened.splits:
         manifest = opened.truth_side(split).manifest
         lines += exam_lines(opened, tracks, split, manifest)
         lines += _known_answers(split, checked[split], graded[split])
-    for own in floors:
-        figure = f"answers to {sum(row.own_tasks for row in own.rows)} tasks earn them"
-        lines.append(line_of(f"{own.split}: floors", own.problems, figure if own.rows else "none"))
+    for split, (own, problems) in floors.items():
+        figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"
+        lines.append(line_of(f"{split}: floors", problems, figure if own else "none"))
     tell("gate: leak test")
     leaks = leak_test(release, tracks)
     lines.append(_leak_line(leaks))
     # How often a constant is right in a private split is a fact of its truth.
-    rows = tuple(row for own in floors if own.public for row in own.rows)
-    return GateReport(tuple(lines), rows, leaks, tuple(_compositions(opened.public.manifest)))
+    told = (own for split, (own, _) in floors.items() if opened.has_public_truth(split))
+    return GateReport(
+        tuple(lines), tuple(chain(*told)), leaks, tuple(_compositions(opened.public.manifest))
+    )
 
 
 def _checked_parts(

@@ -7,8 +7,7 @@ of private splits, as a large split of public truth beside them is gigabytes of 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -22,27 +21,6 @@ _KEY_DIGITS: Final = 64
 _HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
-    """Texts that must not be public, each with the line that reports it.
-
-    ``keys`` are keys and salts (64 hexadecimal digits). ``worlds`` are whole worlds as JSON.
-    """
-
-    keys: Mapping[str, str]
-    worlds: Mapping[str, str]
-
-    def found_in(self, text: str, worlds: bool) -> Iterator[str]:
-        """Yield the lines of the secrets in a text. Keys may begin anywhere in a run of digits.
-        Worlds are looked for only if ``worlds`` is true."""
-        for run in re.findall(_HEX, text):
-            for place in range(len(run) - _KEY_DIGITS + 1):
-                if told := self.keys.get(run[place : place + _KEY_DIGITS]):
-                    yield told
-        if worlds:
-            yield from (told for world, told in self.worlds.items() if world in text)
-
-
 def secrecy_problems(release: Path) -> list[str]:
     """Return a line for each private thing in the public side of a release: configs first.
 
@@ -52,7 +30,7 @@ def secrecy_problems(release: Path) -> list[str]:
     public, private = release / "public", release / "private"
     if not private.is_dir():
         return []
-    secrets = read_secrets(private)
+    keys, worlds = read_secrets(private)
     hidden = {(split, config) for config in configs(private) for split in splits(private, config)}
     published = [
         f"public/{config}: private config of split {split} is public"
@@ -62,14 +40,19 @@ def secrecy_problems(release: Path) -> list[str]:
     found = set[str]()
     for path in sorted(path for path in public.rglob("*") if path.is_file()):
         shard = SHARD.fullmatch(path.name)
-        worlds = shard is None or shard["split"] in {split for split, _ in hidden}
-        for text in _texts(path, os.path.commonprefix([*secrets.worlds])):  # noqa: RUF071
-            found |= set(secrets.found_in(text, worlds))
+        whole = shard is None or shard["split"] in {split for split, _ in hidden}
+        for text in _texts(path, os.path.commonprefix([*worlds])):  # noqa: RUF071
+            for run in re.findall(_HEX, text):  # a key may begin anywhere in a run of digits
+                parts = (run[at : at + _KEY_DIGITS] for at in range(len(run) - _KEY_DIGITS + 1))
+                found |= {keys[part] for part in parts if part in keys}
+            if whole:
+                found |= {told for world, told in worlds.items() if world in text}
     return [*published, *sorted(found)]
 
 
-def read_secrets(private: Path) -> Secrets:
-    """Return the keys and worlds of every private instance, and the salts of commitments.
+def read_secrets(private: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the texts that must not be public, each with the line that reports it: keys of private
+    instances and salts of commitments (64 hexadecimal digits), and whole worlds as JSON.
 
     ``private`` is the folder of the private side.
     """
@@ -86,7 +69,7 @@ def read_secrets(private: Path) -> Secrets:
     salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
     for split, own in salts.items():
         keys |= {salt: f"the salt '{name}' of {split} is public" for name, salt in own.items()}
-    return Secrets(keys, worlds)
+    return keys, worlds
 
 
 def _texts(path: Path, begin: str) -> Iterator[str]:

@@ -99,8 +99,6 @@ def _round_nested(array: pa.Array) -> pa.Array:
     if pa.types.is_floating(array.type):
         return _round_floats(array)
     if pa.types.is_list(array.type):
-        if not _has_floats(array.type):
-            return array
         return pa.ListArray.from_arrays(
             array.offsets, _round_nested(array.values), type=array.type, mask=_null_mask(array)
         )
@@ -114,13 +112,6 @@ def _round_nested(array: pa.Array) -> pa.Array:
 def _null_mask(array: pa.Array) -> pa.Array | None:
     """Return the mask of nulls, None if there are none."""
     return array.is_null() if array.null_count else None
-
-
-def _has_floats(kind: pa.DataType) -> bool:
-    """Tell whether a type is one of floats, or holds floats at any depth."""
-    if pa.types.is_floating(kind):
-        return True
-    return any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _round_floats(array: pa.Array) -> pa.Array:

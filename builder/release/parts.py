@@ -83,11 +83,6 @@ class Part:
         """The number of the part within its track and split."""
         return int(self.folder.name)
 
-    @property
-    def name(self) -> str:
-        """``track/split/number``: how a message names the part."""
-        return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
-
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows of one config, memory-mapped; all columns by default."""
         return read_staged(self.folder, config, columns)

@@ -110,7 +110,7 @@ class _File(TomlModel):
 
 class _Draw(TomlModel):
     """The table of one track in an exam: the path of an ``exam`` file, or a number of ``tasks``
-    (with ``balance``) of the ``variants`` that fit one of these patterns."""
+    of the ``variants`` that fit one of these patterns."""
 
     exam: Text | None = Field(
         default=None, description="the path of an exam file, such as 'exams/hard.toml'"
@@ -118,7 +118,6 @@ class _Draw(TomlModel):
     tasks: Annotated[int, Field(ge=1, le=100_000_000)] | Literal["all"] | None = Field(
         default=None, description="a whole number of tasks, or 'all'"
     )
-    balance: Literal["variant"] = "variant"
     variants: tuple[str, ...] | None = Field(
         default=None, min_length=1, description="a list of variants such as 'family.*'"
     )
@@ -197,12 +196,19 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
         for exam, shares in told.exams.items()
         for draw in _draws(exam, shares, table, [tracks[track] for track in named], path)
     )
-    planned = tuple(
-        (track, _with_exams(tracks[track], settings, draws, told.truth, f"{table.where}{track}"))
-        for track, settings in parsed.items()
-    )
+    planned = []
+    for track, settings in parsed.items():
+        models = tuple(
+            (draw.exam, draw.model)
+            for draw in draws
+            if draw.track == track and draw.model is not None
+        )
+        exams = tracks[track].exams
+        if models and exams is not None and told.truth == "private":
+            settings = exams.plan_for(settings, models, f"{table.where}{track}")
+        planned.append((track, settings))
     secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
-    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, planned, draws)
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, tuple(planned), draws)
     if split.private:
         _check_private_exams(table, split, tracks)
     return split
@@ -264,24 +270,6 @@ def _exam_file(name: str, path: Path) -> Path:
         f"{path}: found no exam file {name} at {beside} or {ours}; copy it there, or write "
         "tasks = … instead"
     )
-
-
-def _with_exams(
-    track: Track, settings: Any, draws: tuple[Draw, ...], truth: Truth, where: str
-) -> Any:
-    """Return the settings of a track, changed so that its instances are planned for the exams with
-    exam files.
-
-    They stay as they are with public truth and without such exams.
-    """
-    models = tuple(
-        (draw.exam, draw.model)
-        for draw in draws
-        if draw.track == track.name and draw.model is not None
-    )
-    if not models or track.exams is None or truth == "public":
-        return settings
-    return track.exams.plan_for(settings, models, where)
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:

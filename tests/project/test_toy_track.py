@@ -26,7 +26,7 @@ seed = "springs 1"
 [splits.dev.toy]
 springs = 30
 [splits.dev.exams.small]
-toy = { tasks = 20, balance = "variant" }
+toy = { tasks = 20 }
 
 [splits.test]
 truth = "private"

@@ -135,7 +135,7 @@ def test_only_a_part_without_a_check_of_its_rows_by_this_code_is_checked_again(
     real = part_check.findings
 
     def findings(part: Part, *rest: Any) -> Any:
-        checked.append(part.name)
+        checked.append(f"{part.origin.track}/{part.origin.split}/{part.folder.name}")
         return real(part, *rest)
 
     monkeypatch.setattr(part_check, "findings", findings)

@@ -97,27 +97,3 @@ def test_a_right_answer_that_loses_points_is_named(
     (problem,) = found.problems[GOLD]
     assert problem.startswith(f"{victim}: (")
     assert found.counts["gold"] < len(rows.tables.tasks)
-
-
-def test_views_that_ask_the_same_are_graded_once_and_counted_each(
-    parts: Iterator[Part], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Half of a check's time went into grading the same predictions for every view."""
-    rows = read_part(next(parts))
-    calls: list[str] = []
-    score = part_check.score_answer
-
-    def counted(task: Task, truth: Any, raw: Any) -> Any:
-        calls.append(task.task_id)
-        return score(task, truth, raw)
-
-    monkeypatch.setattr(part_check, "score_answer", counted)
-    once = graded(rows)
-    asked, first = len(calls), dict(rows.tasks)
-    views = {
-        name: [*own, *({**row, "view": "proxy"} for row in own)] for name, own in first.items()
-    }
-    calls.clear()
-    twice = graded(replace(rows, tasks=views))
-    assert len(calls) == asked
-    assert twice.counts["gold"] == 2 * once.counts["gold"]

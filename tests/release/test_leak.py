@@ -40,7 +40,7 @@ def one_fact(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_an_honest_release_is_clean(tmp_path: Path) -> None:
     """A test that fires on honest releases would be switched off."""
     report = _leaks(Plan(scenes=98, seed=4, variants=FEW), tmp_path)
-    assert report.ok, report.markdown()
+    assert not report.leaks, report.markdown()
     assert {row.fact for row in report.rows} == {
         "instance: structure",
         "instance: motif",
@@ -88,7 +88,7 @@ def test_a_planted_leak_is_caught(
     plant(tables)
     one_fact(fact)
     report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
-    assert not report.ok, report.markdown()
+    assert report.leaks, report.markdown()
 
 
 def test_a_leak_is_caught_though_every_scene_is_asked_once(
@@ -110,11 +110,11 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(
     abstain = {row["task_id"]: row["should_abstain"] for row in tables["causalds_truth"]}
     one_fact("should abstain")
     honest = leak_test(write(tables, tmp_path / "honest", private=True), TRACKS, permutations=99)
-    assert honest.ok, honest.markdown()
+    assert not honest.leaks, honest.markdown()
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
     report = leak_test(write(tables, tmp_path / "leaking", private=True), TRACKS, permutations=99)
-    assert not report.ok, report.markdown()
+    assert report.leaks, report.markdown()
 
 
 def _in_three_views(tables: Rows) -> None:
@@ -142,7 +142,7 @@ def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     _in_three_views(tables)
     report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
-    assert report.ok, report.markdown()
+    assert not report.leaks, report.markdown()
     assert all(row.rows <= 98 for row in report.rows)
 
 
@@ -177,7 +177,7 @@ def test_a_private_split_is_tested_from_both_sides(tmp_path: Path) -> None:
     """The split that must not leak is the one whose truth lies elsewhere."""
     plan = Plan(scenes=98, private=True, variants=frozenset({"causal_sketch.edges_only"}))
     report = _leaks(plan, tmp_path)
-    assert report.ok
+    assert not report.leaks
     assert any(row.fact == "instance: structure" for row in report.rows)
     with pytest.raises(UsageError, match="put the private side beside"):
         (tmp_path / "private").rename(tmp_path / "elsewhere")
@@ -232,7 +232,7 @@ def test_four_hundred_scenes_leak_nothing(tmp_path: Path) -> None:
     """As many as a release has; no false alarm among all their facts."""
     release = write(make_tables(Plan(scenes=400)), tmp_path)
     report = leak_test(release, TRACKS)
-    assert report.ok, report.markdown()
+    assert not report.leaks, report.markdown()
     assert len(report.rows) >= 9
 
 

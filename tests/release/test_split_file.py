@@ -41,7 +41,7 @@ CASES = {
     ),
     "no track": (
         "[splits.dev.causalds]\nscenes = 45\n[splits.dev.exams.mini]\n"
-        'causalds = { tasks = 20, balance = "variant" }',
+        'causalds = { tasks = 20 }',
         "", ["splits.dev.causalab: missing"],
     ),
     "track's own key": ("scenes = 45", "scene = 45", ["splits.dev.causalds.scene: unknown key"]),
@@ -49,15 +49,16 @@ CASES = {
         "causalds = { tasks = 20", "ccr = { tasks = 20", ["exams.mini.ccr: unknown key"],
     ),
     "exam empty": (
-        'causalds = { tasks = 20, balance = "variant" }', "", ["splits.dev.exams.mini: empty"],
+        'causalds = { tasks = 20 }', "", ["splits.dev.exams.mini: empty"],
     ),
     "exam called all": ("exams.mini", "exams.all", ["exams.all: no good exam name"]),
-    "tasks missing": ("tasks = 20, ", "", ["exams.mini.causalds.tasks: missing"]),
+    "tasks missing": ("tasks = 20", "", ["exams.mini.causalds.tasks: missing"]),
     "tasks zero": ("tasks = 20", "tasks = 0", ["exams.mini.causalds.tasks: must be a whole"]),
     "tasks true": ("tasks = 20", "tasks = true", ["tasks: must be a whole number", "not true"]),
     "tasks word": ("tasks = 20", 'tasks = "every"', ["tasks: must be a whole", "or 'all'"]),
-    "balance": ('"variant"', '"rung"', ["balance: unknown name", "variant"]),
-    "draw key": ("balance =", "balanced =", ["balanced: unknown key; did you mean 'balance'?"]),
+    "draw key": (
+        "tasks = 20", "tasks = 20, variant = []", ["variant: unknown key; did you mean 'variants'"],
+    ),
     "private taken twice": (
         'causalds = { tasks = "all" }',
         'causalds = { tasks = "all" }\n[splits.test.exams.more]\ncausalds = { tasks = "all" }',
@@ -70,11 +71,11 @@ CASES = {
         ["splits.test.exams: two exams take all", "effect_estimate.ate_point"],
     ),
     "no such variant": (
-        "tasks = 20,", 'tasks = 20, variants = ["association.*", "effect.*"],',
+        "tasks = 20", 'tasks = 20, variants = ["association.*", "effect.*"]',
         ["exams.mini.causalds.variants: no variant of causalds", '"effect.*"'],
     ),
     "variants no list": (
-        "tasks = 20,", 'tasks = 20, variants = "association.*",',
+        "tasks = 20", 'tasks = 20, variants = "association.*"',
         ["exams.mini.causalds.variants: must be a list of variants"],
     ),
     "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "no setting"]),

@@ -25,7 +25,7 @@ seed = "tiny 1"
 [splits.dev.causalds]
 scenes = 45
 [splits.dev.exams.mini]
-causalds = { tasks = 20, balance = "variant" }
+causalds = { tasks = 20 }
 
 [splits.test]
 truth = "private"

@@ -71,7 +71,7 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
 
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
     """Return the sentence that states the function of a node, its causes in random order."""
-    state = _capital(words.states[node])
+    state = words.states[node][0].upper() + words.states[node][1:]
     own = words.owns[node]
     parents = [words.states[p] for p in context.parents[node]]
     parents = [parents[k] for k in rng.permutation(len(parents))]
@@ -90,11 +90,6 @@ def _join_clauses(operator: str, clauses: Sequence[str]) -> str:
     """Return clauses joined by an operator in words."""
     quantity = "at least one of these holds" if operator == "or" else "all of these hold"
     return f"{quantity}: {'; '.join(clauses)}"
-
-
-def _capital(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[0].upper() + text[1:]
 
 
 def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
