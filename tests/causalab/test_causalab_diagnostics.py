@@ -9,7 +9,7 @@ import pytest
 from causalab_episodes import TARGET, chain_episode, make_row, random_episode
 from lab_worlds import episodes
 from scipy.optimize import linprog
-from test_equivalence_classes import every_dag, signature
+from test_causalab_graphs import every_dag, signature
 
 from builder.tracks.causalab.suites import SUITES
 from grader.laboratory.episode import Episode

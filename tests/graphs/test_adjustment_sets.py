@@ -1,17 +1,20 @@
-"""Adjustment sets and forbidden controls, against paths."""
+"""Labels of graphs: adjustment sets, forbidden controls, front doors, methods, opened paths."""
 
 from itertools import chain, combinations
 
 import networkx as nx
 import numpy as np
 import pytest
-from random_queries import is_open, networkx_of, random_query
+from random_queries import graph_of, is_open, networkx_of, random_query
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import (
     adjustable,
     forbidden_controls,
+    frontdoor_sets,
+    identification_method,
     minimal_adjustment_sets,
+    opens_collider_bias,
     valid_adjustment_sets,
 )
 from builder.graphs.motifs import MOTIFS
@@ -87,3 +90,113 @@ def _valid_by_definition(
         for z in candidates
         if not z & forbidden and not any(is_open(peer, path, z) for path in others)
     }
+
+
+@pytest.mark.parametrize(
+    ("edges", "latent", "method", "why"),
+    [
+        ("Z>X Z>Y", "", "trivial_zero", "no directed path, although Z would be a valid set"),
+        ("Y>X", "", "trivial_zero", "the reverse effect does not count"),
+        ("X>M M>Y", "", "backdoor", "the empty set comes before the front door through M"),
+        ("X>M M>Y U>X U>Y", "U", "frontdoor", "the textbook front door"),
+        ("X>M1 M1>Y X>M2 M2>Y U>X U>Y", "U", "frontdoor", "two mediators together"),
+        ("W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", "U1 U2", "other_id", "napkin"),
+        ("X>M M>Y U>X U>Y C>X C>M C>Y", "U", "other_id", "front door only given C"),
+        ("X>Y U>X U>Y", "U", "none", "bow arc"),
+        ("Z>X X>Y U>X U>Y", "U", "none", "a generic instrument"),
+    ],
+)
+def test_the_first_label_that_applies_wins(edges, latent, method, why) -> None:
+    """The order of the labels is the paper's; several criteria often hold at once."""
+    assert identification_method(graph_of(edges, latent), "X", "Y") == method, why
+
+
+def test_front_door_sets_agree_with_the_criterion_path_by_path() -> None:
+    """The three conditions, checked on listed paths instead of cut graphs."""
+    rng = np.random.default_rng(41)
+    found = 0
+    for _ in range(400):
+        g, x, y = random_query(rng, nodes=(4, 7), latent=(1, 3))
+        sets = set(frontdoor_sets(g, x, y))
+        others = [v for v in g.observed_nodes if v not in (x, y)]
+        for bits in range(1, 1 << len(others)):
+            chosen = frozenset(v for i, v in enumerate(others) if bits >> i & 1)
+            assert (chosen in sets) == _is_front_door(g, x, y, chosen), (g, x, y, chosen)
+        found += len(sets)
+    assert found > 20
+
+
+def _is_front_door(g: LatentDAG, x: str, y: str, chosen: frozenset[str]) -> bool:
+    peer = networkx_of(g)
+    causal = list(nx.all_simple_paths(peer, x, y))
+    if not causal or not all(chosen & set(path) for path in causal):
+        return False
+    skeleton = peer.to_undirected()
+
+    def backdoor_open(a: str, b: str, given: set[str], avoid: frozenset[str]) -> bool:
+        return any(
+            peer.has_edge(path[1], a) and not avoid & set(path[1:-1]) and is_open(peer, path, given)
+            for path in nx.all_simple_paths(skeleton, a, b)
+        )
+
+    # A path from m that runs through another member counts for that member only when it leaves
+    # there by a back door, so paths are cut at the last member.
+    return not any(backdoor_open(x, m, set(), frozenset()) for m in chosen) and not any(
+        backdoor_open(m, y, {x}, chosen) for m in chosen
+    )
+
+
+# edges, latent nodes, control, answer, why
+CASES = [
+    ("X>V2 V1>V2 X>Y V1>Y V2>Y", "", "V2", True, "X -> V2 <- V1 -> Y opens"),
+    ("X>V2 V1>V2 X>Y V1>Y V2>Y", "", "V1", False, "V1 is no collider"),
+    ("X>V2 V1>V2 X>Y V1>Y V2>Y V2>D", "", "D", True, "through a descendant of the collider"),
+    ("U1>X U1>Z U2>Z U2>Y X>Y", "U1 U2", "Z", True, "M-bias"),
+    ("X>Z Y>Z", "", "Z", True, "common effect"),
+    ("X>Y X>V3 Y>V3", "", "V3", True, "common effect of cause and outcome"),
+    ("X>M M>Y M>D", "", "D", False, "over-control only"),
+    ("X>M M>Y M>D", "", "M", False, "over-control only"),
+    ("Z>X Z>Y X>Y", "", "Z", False, "closes a path, opens none"),
+    ("X>Y Y>D", "", "D", False, "selection on the outcome alone opens no path"),
+    ("X>M M>Y U>M U>Y", "U", "M", True, "the mediator is a collider on X -> M <- U -> Y"),
+]
+
+
+@pytest.mark.parametrize(("edges", "latent", "z", "answer", "why"), CASES)
+def test_named_cases(edges: str, latent: str, z: str, answer: bool, why: str) -> None:
+    """The published benchmark deletes causal edges first and so misses the first three."""
+    assert opens_collider_bias(graph_of(edges, latent), "X", "Y", z) is answer, why
+
+
+def test_answers_agree_with_the_definition_path_by_path() -> None:
+    """Lists every path and applies the definition literally."""
+    rng = np.random.default_rng(30)
+    seen = {True: 0, False: 0}
+    for _ in range(400):
+        g, x, y = random_query(rng)
+        for z in g.observed_nodes:
+            if z not in (x, y):
+                expected = _by_definition(g, x, y, z)
+                assert opens_collider_bias(g, x, y, z) is expected, (g, x, y, z)
+                seen[expected] += 1
+    assert min(seen.values()) > 100
+
+
+@pytest.mark.parametrize(
+    ("z", "message"),
+    [("U", "'U' is latent"), ("X", "treatment or the outcome"), ("Q", "unknown node 'Q'")],
+)
+def test_impossible_controls_are_refused(z: str, message: str) -> None:
+    """Controlling for something nobody measured is no question to ask."""
+    g = LatentDAG(("U", "X", "Y"), (("U", "X"), ("U", "Y")), frozenset("U"))
+    with pytest.raises(ValueError, match=message):
+        opens_collider_bias(g, "X", "Y", z)
+
+
+def _by_definition(g: LatentDAG, x: str, y: str, z: str) -> bool:
+    peer = networkx_of(g)
+    causal = {tuple(path) for path in nx.all_simple_paths(peer, x, y)}
+    for path in map(tuple, nx.all_simple_paths(peer.to_undirected(), x, y)):
+        if path not in causal and is_open(peer, path, {z}) and not is_open(peer, path, set()):
+            return True
+    return False

@@ -1,9 +1,12 @@
-"""Identification: named cases; ``test_verdicts.py`` proves every yes and every no."""
+"""Identification: named cases; every verdict on motifs, grafts and random graphs, by definition and
+by the programs of others."""
 
 from functools import partial
 
+import numpy as np
 import pytest
-from random_queries import graph_of
+from random_queries import graph_of, random_query, single_grafts
+from verdicts import QUESTIONS, Query, check
 
 from builder.graphs.identification import (
     forbidden_controls,
@@ -13,6 +16,7 @@ from builder.graphs.identification import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
+from builder.graphs.motifs import HOSTS, MOTIFS, PLANTED, add_confounder
 
 BOW = graph_of("X>Y U>X U>Y", "U")
 
@@ -62,3 +66,28 @@ def test_impossible_questions_are_refused(ask, x: str, y: str, message: str) -> 
     """An exception is a failed build; a made-up verdict would be a wrong label."""
     with pytest.raises(ValueError, match=message):
         ask(BOW, x, y)
+
+
+def named_queries() -> list[Query]:
+    """Return the motifs, the planted structures, all single grafts; and each with X <- L -> Y."""
+    grafts = [grown for name in HOSTS for grown in single_grafts(MOTIFS[name])]
+    plain = [*MOTIFS.values(), *PLANTED.values(), *grafts]
+    return [one.effect for motif in plain for one in (motif, add_confounder(motif))]
+
+
+def random_queries(number: int, seed: int) -> list[Query]:
+    return [random_query(np.random.default_rng([seed, i])) for i in range(number)]
+
+
+@pytest.mark.slow
+def test_every_verdict_of_a_small_run_is_proved() -> None:
+    """The same run at full size is the evidence behind the labels."""
+    named = named_queries()
+    counts = check([*named[:28], *named[28::18], *random_queries(40, 2)], 2)
+    assert all(counts[*question, verdict] > 4 for question in QUESTIONS for verdict in (0, 1))
+
+
+@pytest.mark.slow
+def test_every_verdict_on_20000_graphs_is_proved() -> None:
+    """The published count: each yes by its value, each no by twin models."""
+    check([*named_queries(), *random_queries(20_000, 1)], 1)

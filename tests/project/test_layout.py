@@ -1,4 +1,4 @@
-"""The rules of the house that a reader cannot see at a glance."""
+"""The rules of the house: layers, lengths, names, and which functions print or make paths."""
 
 import ast
 import re
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Final
 
 import pytest
 from imported import modules, modules_imported, names_imported
@@ -180,3 +181,177 @@ def test_text_is_printed_by_the_two_doors_that_make_it_printable(root: Path) -> 
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Name) and node.id in {"print", "Console"}:
                 assert place in doors, f"{place}:{node.lineno}: use print_lines or console()"
+
+
+FOLDERS: Final = ("baselines", "benchmarks", "builder", "causal_exams", "grader")
+BARE: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        about above across after again against among apart around aside at away back before
+        behind below beside besides between beyond by down during each either every few for
+        from in inside into least less like many more most near nearly neither next nice
+        none of off on once onto other others out outside over partial past per rest same
+        several since some such through to toward under until up upon via when where whole
+        with within without
+
+        asked begun bent bound built careless chosen cut dealt done drawn found given gone
+        held hidden kept known laid led left lost made meant met put quiet said seen sent
+        shown spoken stranger taken taught thought told understood written desk look glance
+        parrot tame barren
+        """,
+    )
+)
+"""Prepositions and pronouns; participles without -ed, and words for moods."""
+NOUNS: Final = frozenset({"embed", "feed", "need", "seed", "speed"})
+"""Words that end in -ed and are no participles."""
+EXCEPTED: Final = {
+    "of": "the constructor of a record from one other value, as in `from_row`",
+}
+
+
+def is_bare(name: str) -> bool:
+    """Whether a name is one word that says neither what it holds nor what it does."""
+    word = name.strip("_")
+    if "_" in word or re.search("[a-z][A-Z]", word) or word in EXCEPTED:
+        return False
+    word = word.lower()
+    return word in BARE or (word.endswith("ed") and word not in NOUNS)
+
+
+def names(text: str) -> list[str]:
+    """Return the names of the functions and classes that a module defines."""
+    return re.findall(r"^ *(?:def|async def|class) (\w+) *[(:\[]", text, re.MULTILINE)
+
+
+def test_no_name_is_a_bare_participle_or_preposition(root: Path) -> None:
+    """`found` stood 2,296 times in the code, and 14 functions were called `_told`."""
+    bare = [
+        f"{path.relative_to(root)}: {name}"
+        for folder in FOLDERS
+        for path in sorted((root / folder).rglob("*.py"))
+        for name in (path.stem, *names(path.read_text(encoding="utf-8")))
+        if is_bare(name)
+    ]
+    assert bare == []
+
+
+def test_public_classes_of_a_package_have_names_of_their_own(root: Path) -> None:
+    """A reader who finds one of two classes of a name believes to have found the other."""
+    for package in ("builder", "grader"):
+        seen: dict[str, Path] = {}
+        for path in sorted((root / package).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            for name in re.findall(r"^class ([^_]\w*) *[(:\[]", text, re.MULTILINE):
+                assert name not in seen, f"{name}: {path} and {seen[name]}"
+                seen[name] = path
+
+
+def test_a_bare_name_is_seen() -> None:
+    """The test of names can fail."""
+    assert all(map(is_bare, ("_told", "found", "Settled", "apart", "_wanted")))
+    assert names("class Told:\n    async def held(\n    def kept[T](self)") == [
+        "Told",
+        "held",
+        "kept",
+    ]
+    assert not any(map(is_bare, ("edges_in_story", "StoryFacts", "seed", "told_stories", "read")))
+
+
+PACKAGES = ("grader", "causal_exams", "baselines", "builder/importing")
+THE_ONE = "grader/io/paths.py"
+PLACES = frozenset({
+    "folder", "path", "place", "source", "out", "root", "answers", "work", "side", "parent",
+    "directory", "repository", "release", "sessions", "scene", "variants", "variant", "workspaces",
+    "file", "target", "name", "base", "private", "public",
+})  # fmt: skip
+"""What a variable that holds a folder is called; a quotient of numbers has none of these."""
+OTHERS = frozenset({"joinpath", "with_name", "with_stem"})
+GOOD_NAMES = {
+    "grader/board/grading.py": {"Path(place) / name"},  # the file system has listed it
+    "grader/io/files.py": {
+        "path.parent / f'.{path.name[:40]}.{digest}.part'",  # beside itself
+        "Path(place) / name",  # the file system has listed it
+    },
+    "grader/release/side.py": {"root / file.relative_to(folder)"},  # checked by path_inside
+    "grader/io/schemas.py": {"place / f'{name}.json'"},  # of a shape, which the code lists
+    "grader/reports/table.py": {"folder / 'sql' / f'{file}.sql'"},  # of the code
+    "grader/reports/ledger.py": {"path.with_name(path.name + '.lock')"},  # beside the ledger itself
+    "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
+    "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
+    "grader/workspace.py": {
+        "place / f'{name}.parquet'",  # one of three tables
+        "place / reading.name",  # of the code
+    },
+    "baselines/__main__.py": {"out / names[0]"},  # a system of the list
+    "baselines/systems.py": {"out / name"},  # the same
+}
+
+
+def joins(tree: ast.AST) -> Iterator[str]:
+    """Every expression that puts a path together from something that is no constant."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            text = ast.unparse(node)
+            left = ast.unparse(node.left).lower()
+            *_, last = ["", *re.findall(r"[a-z]+", left)]
+            folder = last in PLACES or left.startswith(("path_inside(", "path("))
+            if numbers(node.left):
+                continue
+            if (folder or isinstance(node.right, ast.JoinedStr)) and not constant(node.right):
+                yield text
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            several = called == "Path" and len(node.args) > 1
+            if called.startswith("os.path.join") or several or called.split(".")[-1] in OTHERS:
+                if not all(map(constant, node.args)):
+                    yield ast.unparse(node)
+            elif called == "Path" and node.args and isinstance(node.args[0], ast.JoinedStr):
+                yield ast.unparse(node)
+
+
+def numbers(node: ast.expr) -> bool:
+    """Whether something is added, multiplied or the like: no path is."""
+    inner = [part for part in ast.walk(node) if isinstance(part, ast.BinOp)]
+    return any(not isinstance(part.op, ast.Div) for part in inner)
+
+
+def constant(node: ast.expr) -> bool:
+    """A literal, or a name that says it is one."""
+    if isinstance(node, ast.Name):
+        return node.id.lstrip("_").isupper()
+    return isinstance(node, ast.Constant)
+
+
+def test_only_one_function_makes_paths_from_names(root: Path) -> None:
+    """A task id ``../../evil`` wrote and overwrote files anywhere; one function looks at names."""
+    strange = []
+    for package in PACKAGES:
+        for file in sorted((root / package).rglob("*.py")):
+            name = file.relative_to(root).as_posix()
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            found = set(joins(tree))
+            if name != THE_ONE:
+                good = GOOD_NAMES.get(name, set())
+                strange += [f"{name}: {text}" for text in sorted(found - good)]
+                assert good <= found, f"{name}: the list is out of date: {good - found}"
+    assert not strange, "use grader.io.paths.path_inside:\n" + "\n".join(strange)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "folder / task.task_id", "(options.answers / name).read_text()", "Path(base, name)",
+        "os.path.join(base, name)", "x / f'{name}.json'", "Path(f'{base}/{name}')",
+        "file.with_name(name)", "out.joinpath(row['file'])", "self.path / name",
+    ],
+)  # fmt: skip
+def test_the_reader_of_the_code_sees_joins(line: str) -> None:
+    """A net with holes catches nothing."""
+    assert list(joins(ast.parse(line)))
+
+
+@pytest.mark.parametrize("line", ["folder / 'sql'", "total / count", "path / _SCHEMAS", "a / 2"])
+def test_the_reader_of_the_code_leaves_the_rest(line: str) -> None:
+    """Constants and numbers are no names of strangers."""
+    assert not list(joins(ast.parse(line)))

@@ -1,6 +1,7 @@
-"""Keys and ids, derived here a second time from the published definition."""
+"""Keys and ids from the published definition, and a fingerprint of the code behind a release."""
 
 import hmac
+from pathlib import Path
 
 import fake_track
 import numpy as np
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tiny_release import SECRET
 
+from builder.release.identity import code_files
 from builder.splits.roots import Root
 from builder.splits.seeds import stream
 from builder.splits.settings import TomlTable
@@ -73,3 +75,25 @@ def test_an_instance_is_a_function_of_its_spec(track, table):
     made = [known.build(spec).rows for spec in specs]
     assert [known.build(spec).rows for spec in reversed(specs)] == made[::-1]
     assert known.build(others[0]).rows[track] != made[0][track]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "builder/tracks/causalds/make/scene.py",
+        "builder/gate/sql/ids.sql",
+        "builder/stories/frames.toml",
+        "dataset_card/public.md",
+        "grader/scoring/shape.py",
+        "schemas/manifest.json",
+    ],
+)
+def test_code_and_what_it_reads_are_covered(root: Path, name: str) -> None:
+    """A rule that is edited must not leave parts of an earlier build in a release."""
+    assert root / name in code_files()
+
+
+def test_compiled_and_hidden_files_are_not(root: Path) -> None:
+    """They differ from run to run."""
+    names = {part for file in code_files() for part in file.relative_to(root).parts}
+    assert not any(name.startswith(".") or name == "__pycache__" for name in names)

@@ -21,11 +21,13 @@ from small_release import (
 )
 from test_case_tables import TABLES
 
+from grader.errors import UsageError
 from grader.io.schemas import first_problem, schema
 from grader.opening import open_release
+from grader.release.release import select_exam
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.tracks import TRACKS
+from grader.tracks import TRACKS, VARIANTS
 
 DEV = ("--split", "dev")
 
@@ -380,3 +382,18 @@ def test_rows_are_written_alike_as_csv_and_parquet(runner: Runner, gold: Path) -
     assert {line[0] for line in cursor.fetchall()} == {task_id(name) for name in TASKS}
     assert read_rows(runner.place / "rows.parquet") == rows
     only_changed(runner.grade(gold), {"ate"})
+
+
+def test_of_several_exams_the_release_s_own_is_the_default() -> None:
+    """A further exam must not make every command ask which one is meant."""
+    exams: dict[str, list[str]] = {"other": [], "mini": []}
+    assert select_exam(exams, [], None, own="mini")[0] == "mini"
+    assert select_exam(exams, [], "other", own="mini")[0] == "other"
+    with pytest.raises(UsageError, match="several exams fit"):
+        select_exam(exams, [], None, own="third")
+    apart = {"other": ["a"], "mini": ["b"]}
+    spec = VARIANTS[0]
+    tasks = [Task(name, name, spec, "", "data", "", "", "", {}) for name in ("a", "b")]
+    both = frozenset({"a", "b"})
+    assert select_exam(apart, tasks, None, both, own="mini")[0] == "mini"
+    assert select_exam(apart, tasks, None, frozenset({"a"}), own="mini")[0] == "other"

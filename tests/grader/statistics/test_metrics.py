@@ -1,18 +1,27 @@
-"""The metrics against independent implementations: scikit-learn, SciPy, brute force."""
+"""Metrics and sums against scikit-learn, SciPy and brute force, for every finite double."""
 
+import json
 import math
+import random
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+from grading import Runner, put
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from score_rows import row
 from sklearn import metrics
+from small_release import TASKS, variant_of
 
+from benchmarks.commonness import Case, cases, line, main, regress
+from grader.reports.build import spread_of
 from grader.scoring.model import Mark, Predictions, Truth
 from grader.scoring.shape import Task
 from grader.statistics import bootstrap
-from grader.statistics.bootstrap import cluster_means
+from grader.statistics.bootstrap import cluster_means, detectable_difference, percentile_interval
 from grader.tracks import variant
 from grader.tracks.causalds.scoring import (
     point_predictor,
@@ -155,3 +164,107 @@ def test_percentiles_interpolate_as_numpy_does() -> None:
 def test_one_instance_has_an_interval_of_no_width() -> None:
     low, high = bootstrap.percentile_interval(cluster_means({"i": (1.5, 3)}, 1))
     assert low == high == 0.5
+
+
+HUGE = (1e160, -1.7976931348623157e308)
+BOUNDED = st.floats(-1e300, 1e300)
+"""What a score row may hold."""
+
+
+@given(st.lists(BOUNDED, min_size=2, max_size=20))
+def test_moments_exist_for_every_number_of_a_score_row(values: list[float]) -> None:
+    """Squares of 1e160 used to overflow."""
+    spread = spread_of(values)
+    slack = 1e-9 * max(map(abs, values)) + 1e-300
+    assert spread is not None and spread["sd"] >= 0
+    assert min(values) - slack <= spread["mean"] <= max(values) + slack
+    assert detectable_difference(values) >= 0
+    low, high = percentile_interval(values)
+    assert low <= high
+
+
+def numeric(value: float) -> dict[str, str]:
+    """An answer with one number wherever a number is asked for, by the task's short name."""
+    found = {}
+    for name, task in TASKS.items():
+        shape = variant_of(task.key).shape
+        if shape.suffix == ".json" and shape.pool == "nrel_point":
+            found[name] = json.dumps({shape.field: value})
+        elif shape.suffix == ".json" and shape.pool == "nrel_interval":
+            ends = {"ci_lower": min(value, -value), "ci_upper": max(value, -value)}
+            found[name] = json.dumps({shape.field: 0.0, **ends})
+    return found
+
+
+@pytest.mark.parametrize("value", HUGE[:1])
+def test_a_huge_number_in_one_attempt_ends_nothing(
+    runner: Runner, gold_source: Path, tmp_path: Path, value: float
+) -> None:
+    """``{"value": 1e160}`` ended a whole board with exit 3, and a grading by itself."""
+    several = tmp_path / "board" / "several"
+    for number in (1, 2, 3):
+        shutil.copytree(gold_source, several / f"attempt-{number}")
+    answers = numeric(value)
+    assert len(answers) > 4
+    for name, text in answers.items():
+        put(several / "attempt-2", name, text)
+    one = tmp_path / "board" / "one"
+    shutil.copytree(several / "attempt-2", one)
+    dev = (*runner.dev, "--exam", "all")
+    for source in (several, one):
+        assert runner.grade(source, "--html", tmp_path / "page.html").code == 0
+    assert runner.run("compare", one, several, *dev).code == 0
+    out = tmp_path / "board.json"
+    run = runner.run("leaderboard", tmp_path / "board", *dev, "--json", out)
+    assert run.code == 0 and "failed" not in run.err
+    assert len(json.loads(out.read_text("utf-8"))) == 2
+
+
+def made(slope: float, groups: int = 12, noise: float = 0.05) -> list[Case]:
+    rng = random.Random(23)
+    found = []
+    for g in range(groups):
+        for _ in range(4):
+            x = math.log(rng.randint(1, 400))
+            y = g / 20 + slope * x + rng.gauss(0, noise)
+            found.append(Case(f"g{g}", f"g{g}", x, y))
+    return found
+
+
+@pytest.mark.parametrize("slope", [-0.1, 0.0, 0.07])
+def test_the_slope_is_that_of_a_regression_with_a_dummy_for_each_group(slope: float) -> None:
+    found = made(slope)
+    names = sorted({case.group for case in found})
+    design = np.array([[case.commonness, *(case.group == n for n in names)] for case in found],
+                      dtype=float)  # fmt: skip
+    by_hand = np.linalg.lstsq(design, np.array([case.loss for case in found]), rcond=None)[0][0]
+    told = regress(found)
+    assert told.slope == pytest.approx(by_hand) and (told.tasks, told.groups) == (48, 12)
+    assert told.interval is not None and told.interval[0] < slope < told.interval[1]
+    assert told.rank is not None and (told.rank > 0) == (told.slope > 0)
+
+
+def test_groups_without_variation_say_nothing() -> None:
+    flat = [Case("a", "a", 1.0, 0.0), Case("a", "a", 1.0, 1.0)]
+    assert regress(flat).slope is None and "–" in line("x", regress(flat))
+    assert regress([*flat, *made(0.1)]).slope == pytest.approx(regress(made(0.1)).slope)
+
+
+def test_tasks_are_held_against_their_like() -> None:
+    """Inside bundles where these have several pairs; else inside variants, by scene."""
+    told = [row(f"t{k}", "nrel_point", 0.1 * k, bundle=f"b{k // 2}", instance_id=f"i{k}")
+            for k in range(4)]  # fmt: skip
+    supports = {"i0": 5, "i1": 50, "i2": 7}
+    bundled = list(cases(told, supports))
+    assert [case.group for case in bundled] == ["b0", "b0", "b1"], "i3 has no known support"
+    apart = list(cases(told, {"i0": 5, "i2": 7}))
+    assert {case.cluster for case in apart} == {"i0", "i2"} and len({c.group for c in apart}) == 1
+    assert max(case.loss for case in cases([row("t", "nrel_point", 9.0, instance_id="i0")],
+                                           supports)) == 1  # fmt: skip
+
+
+def test_a_release_without_pairs_is_told_how_to_have_some(
+    release: Path, gold_source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(release), str(gold_source), "--split", "dev", "--exam", "all"]) == 2
+    assert "starts from a pair of CauseNet" in capsys.readouterr().err
