@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from builder.build import check_release
 from builder.commands.common import FAILED, OK, add
-from builder.publishing.contents import Files, files_to_send, refuse_private
+from builder.publishing.contents import Files, files_to_send, private_in_public
 from builder.publishing.errata import ERRATA, deprecate
 from builder.publishing.upload import Target, compare, make_changes
 from builder.release.manifest import read_manifest
@@ -78,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_lines("nothing was sent; `check` prints the whole record")
         return FAILED
     opened = open_release(arguments.release)
-    refuse_private(opened, TRACKS)
+    for problem in private_in_public(opened, TRACKS):
+        raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
     found = [
         (target, files_to_send(side, read_manifest(side), target.repo, target.tag))
         for target, side in targets

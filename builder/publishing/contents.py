@@ -72,12 +72,6 @@ def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_private(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> None:
-    """Raise ``UsageError`` naming the first private thing in the public side."""
-    for problem in private_in_public(opened, tracks):
-        raise UsageError(f"{opened.public.path}: {problem}; nothing was sent")
-
-
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
     """Yield a line for each private thing in the public side. Rows and errata are compared only
     where the private side is there."""

@@ -37,14 +37,6 @@ def instance_key(root: bytes, track: str, split: str, index: int, stage: str = "
     return hmac_key(root, f"{track}/{split}/{index}/{stage}")
 
 
-def id_key(root: bytes, track: str, split: str, index: int) -> bytes:
-    """Return the key under which the public ids of one instance are derived: 32 bytes.
-
-    It is separate from the instance key, so that ids say nothing about the hidden world.
-    """
-    return instance_key(root, track, split, index, "id")
-
-
 def attempt_key(key: bytes, attempt: int) -> bytes:
     """Return the key of try ``attempt`` (0, 1, ...) at an instance: 32 bytes.
 
@@ -136,7 +128,8 @@ def keyed_specs(
     (track, split), (prefix, kind) = place, naming
     specs = []
     for index, plan in enumerate(plans):
-        ids = id_key(count_root, track, split, index)
+        # A key of their own, so that ids say nothing about the hidden world.
+        ids = instance_key(count_root, track, split, index, "id")
         specs.append(
             InstanceSpec(
                 track=track,

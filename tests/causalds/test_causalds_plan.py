@@ -11,7 +11,7 @@ from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.equations.mechanisms import STRAIGHT, mixture_weights
 from builder.graphs.motifs import MOTIFS
-from builder.splits.seeds import id_key, instance_key, public_id
+from builder.splits.seeds import instance_key, public_id
 from builder.splits.track import InstanceSpec
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, KEYS, association_vanishes
 from builder.tracks.causalds.design.scene_plan import (
@@ -70,7 +70,7 @@ def test_specs_carry_the_keys_of_the_contract() -> None:
     for index, spec in enumerate(specs(scenes=5)):
         assert spec.index == index and spec.track == "causalds" and spec.split == "dev"
         assert spec.key == instance_key(ROOT, "causalds", "dev", index)
-        assert spec.id_key == id_key(ROOT, "causalds", "dev", index)
+        assert spec.id_key == instance_key(ROOT, "causalds", "dev", index, "id")
         assert spec.instance_id == public_id("scene", spec.id_key, "scene")
 
 

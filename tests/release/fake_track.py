@@ -7,7 +7,7 @@ import time
 
 from pydantic import Field
 
-from builder.splits.seeds import attempt_key, id_key, instance_key, public_id, stream
+from builder.splits.seeds import attempt_key, instance_key, public_id, stream
 from builder.splits.settings import TomlModel, TomlTable, check
 from builder.splits.track import BuiltInstance, InstanceSpec, TaskPlan, Track
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS
@@ -37,7 +37,7 @@ def parse(table: TomlTable) -> int:
 def plan(config: int, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     specs = []
     for index in range(config):
-        ids = id_key(count_root, NAME, split, index)
+        ids = instance_key(count_root, NAME, split, index, "id")
         settings = {
             "motif": MOTIFS[index % 2],
             "variant": VARIANTS[index % 3] if private else None,

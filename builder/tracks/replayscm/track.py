@@ -31,7 +31,7 @@ from builder.tracks.replayscm.programs import draw_blocks, name_of
 from builder.tracks.replayscm.search import counterexample, find_alternative
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.tables import Flags, PartialTables, stack, tabulate_worlds
-from builder.tracks.replayscm.worlds import ReplayWorld, shift_worlds, worlds_json
+from builder.tracks.replayscm.worlds import ReplayWorld, shift_world, worlds_json
 from grader.io.jsonio import canonical_json
 from grader.scoring.shape import Task
 from grader.tracks import variant as variant_of
@@ -59,7 +59,8 @@ def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
     program, shifted = evidence.program, tuple[ReplayWorld, ...]()
     blocks = draw_blocks(stream(key, "blocks"), program)
     if plan.shifted:
-        shifted = shift_worlds(stream(key, "shifted"), program, evidence.heldout)
+        rng = stream(key, "shifted")
+        shifted = tuple(shift_world(rng, program, world) for world in evidence.heldout)
     levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
     tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
     return Instance(evidence, blocks, levels, tables, shifted)
@@ -187,11 +188,6 @@ _INPUTS: Final = frozenset({"variables", "roots", "order", "blocks", "max_parent
 """What ``inputs_json`` declares, beside a reference or else whether it determines the answer."""
 
 
-def _are_apart(one: str, other: str) -> bool:
-    """Return whether one variant prints the other's answer: no exam holds both of an instance."""
-    return one.startswith("alternative.") != other.startswith("alternative.")
-
-
 def _lends(shown: Task, asked: Task) -> Iterator[str]:
     """Yield answers to ``asked`` that ``shown`` prints: its reference, with and without roots."""
     program = shown.inputs.get("reference")
@@ -216,6 +212,7 @@ TRACK: Final = Track(
     inputs=lambda variant: (
         _INPUTS | {"reference" if variant.family == "alternative" else "determined"}
     ),
-    apart=_are_apart,
+    # One prints the other's answer.
+    apart=lambda one, other: one.startswith("alternative.") != other.startswith("alternative."),
     lends=_lends,
 )

@@ -141,14 +141,7 @@ RARE: Final = (0.05, 0.95)
 """Probabilities of a root in a shifted world with rare roots."""
 
 
-def shift_worlds(
-    rng: np.random.Generator, program: HiddenProgram, worlds: Sequence[ReplayWorld]
-) -> tuple[ReplayWorld, ...]:
-    """Draw a world for each of ``worlds``: same intervention and rows, other root distributions."""
-    return tuple(_shift_world(rng, program, world) for world in worlds)
-
-
-def _shift_world(
+def shift_world(
     rng: np.random.Generator, program: HiddenProgram, world: ReplayWorld
 ) -> ReplayWorld:
     """Draw a world with the same intervention and number of rows, but other roots: half of the time
