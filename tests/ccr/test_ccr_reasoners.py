@@ -83,8 +83,7 @@ def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) 
         flipped = {rung: bits[rung] ^ (rng.random(len(weights)) < rate) for rung in bits}
         answers = {rung: flipped[rung].astype(int).tolist() for rung in bits}
         pair = estimate(truth.target, [{**answers, "factual": answers["do_true"]}])
-        assert pair.estimates is not None
-        found.append(pair.estimates["pns"])
+        found.append(pair["estimate_pns"])
     p = float(Fraction(truth.target["exact"]["pns"]))
     expected = (1 - rate) * (p * (1 - 2 * rate) + rate)
     assert abs(np.mean(found) - expected) <= 4 * np.std(found) / np.sqrt(200)

@@ -9,12 +9,9 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, compress
 from typing import Any, Final
-
-from grader.tracks.ccr.algorithm import relative_error
 
 RUNGS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case: association, and the two interventions."""
@@ -30,36 +27,6 @@ MAX_INVALID: Final = 0.1
 """The share of invalid answers (of answers, not of weight) beyond which there is no estimate."""
 
 RESAMPLES: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class PairEstimate:
-    """The scored answers to one cause-effect pair; with several replicates, means over them.
-
-    ``exact`` and ``estimates`` map each of ``MEASURES`` to its value. ``estimates``, ``violations``
-    and ``error`` are ``None`` where too many answers are invalid. ``accuracy`` is the unweighted
-    share of right answers by rung. ``violations`` is the weighted share of units with y1 = 0 and y0
-    = 1. ``error`` is the standard error of the PNS estimate from the sampling of units (zero for
-    exhaustive ones), ``None`` with several replicates. Of the ``answers``, a third of them factual,
-    ``invalid`` are neither yes nor no, ``unreadable_factual`` of these factual.
-    """
-
-    exact: Mapping[str, float]
-    estimates: Mapping[str, float] | None
-    accuracy: Mapping[str, float]
-    violations: float | None
-    error: float | None
-    answers: int
-    invalid: int
-    unreadable_factual: int
-    replicates: int
-
-    @property
-    def rae(self) -> float | None:
-        """The relative error of the PNS; None without estimates, infinite if only truth is 0."""
-        if self.estimates is None:
-            return None
-        return relative_error(self.exact["pns"], self.estimates["pns"])
 
 
 def weights_of(target: Mapping[str, Any]) -> list[float]:
@@ -84,34 +51,43 @@ def exact_of(target: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(Fraction(text)) for name, text in target["exact"].items()}
 
 
-def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairEstimate:
-    """Score the answer sets of one pair; ``None`` is a replicate without a usable answer.
+def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[str, float]:
+    """Return the figures of the answer sets of one pair, by their names in its score row.
 
-    ``target`` is the pair's truth. An invalid answer is wrong, and enters the estimates as the
-    opposite of the right one. Beyond a share of ``MAX_INVALID`` invalid answers there are no
-    estimates.
+    ``target`` is the pair's truth, and a set of ``None`` a replicate without a usable answer.
+    ``accuracy_<rung>`` is the unweighted share of right answers. Of the ``answers``, a third of
+    them factual, ``invalid_answers`` are neither yes nor no, ``unreadable_factual`` of these
+    factual: they are wrong, and enter the estimates as the opposite of the right ones.
+
+    ``estimate_<measure>`` are means over the ``replicates``, ``monotonicity_violations`` is the
+    weighted share of units with y1 = 0 and y0 = 1, and ``standard_error`` that of the PNS estimate
+    from the sampling of units (zero for exhaustive ones), absent with several replicates. None of
+    these is there beyond a share of ``MAX_INVALID`` invalid answers.
     """
     truth, weights = _truth_of(target), weights_of(target)
-    units = len(weights)
-    total = 3 * units * len(sets)
+    units, count = len(weights), len(sets)
+    total = 3 * units * count
     given = [_all_invalid(units) if answers is None else answers for answers in sets]
     unread = {rung: sum(answers[rung].count(INVALID) for answers in given) for rung in RUNGS}
     invalid = sum(unread.values())
-    counts = (total, invalid, unread["factual"], len(sets))
-    accuracy = {
-        rung: sum(sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given)
-        / (units * len(sets))
+    figures: dict[str, float] = {
+        f"accuracy_{rung}": sum(
+            sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given
+        )
+        / (units * count)
         for rung in RUNGS
     }
-    exact = exact_of(target)
+    figures |= {"answers": total, "invalid_answers": invalid, "replicates": count}
+    figures["unreadable_factual"] = unread["factual"]
     if invalid > MAX_INVALID * total:
-        return PairEstimate(exact, None, accuracy, None, None, *counts)
+        return figures
     found = [_measures(truth, weights, answers) for answers in given]
-    count = len(found)
-    means = {name: math.fsum(f[name] for f in found) / count for name in MEASURES}
-    violations = math.fsum(f["violations"] for f in found) / count
-    error = _standard_error(target, truth, given) if count == 1 else None
-    return PairEstimate(exact, means, accuracy, violations, error, *counts)
+    names = {name: f"estimate_{name}" for name in MEASURES}
+    for name, figure in {**names, "violations": "monotonicity_violations"}.items():
+        figures[figure] = math.fsum(measures[name] for measures in found) / count
+    if count == 1:
+        figures["standard_error"] = _standard_error(target, truth, given)
+    return figures
 
 
 def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:

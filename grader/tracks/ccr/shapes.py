@@ -149,30 +149,21 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     ``sets`` has an answer set for each replicate. The value is the relative error of the PNS
     estimate, None where too many answers are invalid.
     """
-    pair, share = estimate(truth.target, sets), 0.0
-    if pair.estimates is not None:
-        values = [pair.estimates["pns"]]
-        if pair.replicates > 1:
-            values = resample(truth.target, sets, truth.instance_id)
-        share = sum(agrees(pair.exact["pns"], value) for value in values) / len(values)
-    valid = share >= VALID_SHARE
-    extra: dict[str, float] = {f"accuracy_{rung}": value for rung, value in pair.accuracy.items()}
-    extra |= {"answers": pair.answers, "invalid_answers": pair.invalid}
-    extra["unreadable_factual"] = pair.unreadable_factual
-    extra |= {"replicates": pair.replicates, "valid_share": share}
-    if pair.estimates is None or pair.rae is None:
+    extra, exact = estimate(truth.target, sets), exact_of(truth.target)["pns"]
+    if (own := extra.get("estimate_pns")) is None:
+        extra["valid_share"] = 0.0
         message = "over 10% of the answers are unreadable, so there is no estimate"
         return Mark("rae", None, 1.0, extra=extra, message=message)
-    extra |= {f"estimate_{name}": value for name, value in pair.estimates.items()}
-    extra["monotonicity_violations"] = pair.violations or 0.0
-    if pair.error is not None:
-        extra["standard_error"] = pair.error
-    message = f"the PNS estimate has a relative error of {pair.rae:.3g}; at most 0.1 is valid"
-    if pair.replicates > 1:
+    values = [own] if len(sets) == 1 else resample(truth.target, sets, truth.instance_id)
+    share = sum(agrees(exact, value) for value in values) / len(values)
+    extra["valid_share"] = share
+    error = relative_error(exact, own)
+    message = f"the PNS estimate has a relative error of {error:.3g}; at most 0.1 is valid"
+    if len(sets) > 1:
         near = "; nearly valid" if is_near_valid(share) else ""
         message = f"{share:.3f} of 1000 resampled estimates are within 0.1 (0.9 is valid){near}"
-    message += f"; {pair.accuracy['factual']:.1%} of the factual answers are right"
-    return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
+    message += f"; {extra['accuracy_factual']:.1%} of the factual answers are right"
+    return Mark("rae", error, float(share < VALID_SHARE), extra=extra, message=message)
 
 
 def _check_pair(task: Task, truth: Truth) -> None:
