@@ -27,35 +27,7 @@ from grader.workspace import workspace_files
 ORGANISATION: Final = "causal-exams"
 _HERE: Final = Path(__file__).parent / "harbor_files"
 _AGENT_SECONDS: Final = 3600
-_CONFIG: Final = """schema_version = "1.4"
-artifacts = ["/workspace/answers"]
-
-[task]
-name = {name}
-description = {description}
-keywords = ["causal reasoning", {track}]
-
-[metadata]
-track = {track}
-variant = {variant}
-release = {release}
-exam = {exam}
-collect_only = {collect}
-
-[agent]
-timeout_sec = {seconds}
-user = "agent"
-
-[verifier]
-timeout_sec = 600
-user = "root"
-
-[environment]
-network_mode = "no-network"
-cpus = 2
-memory_mb = 4096
-workdir = "/workspace"
-"""
+_CONFIG: Final = (_HERE / "task.toml.in").read_text(encoding="utf-8")
 
 
 def write_harbor(exam: Exam, out: Path) -> int:

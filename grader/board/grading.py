@@ -33,26 +33,19 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A file or folder that is no submission to this exam, and why."""
-
-    source: Path
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class NotGraded:
-    """A submission that could not be graded, and why.
+    """A submission that could not be graded, and why, or what is none to this exam.
 
-    ``again`` is whether another try may end otherwise.
+    ``again`` is whether another try may end otherwise, ``counts`` whether it is a submission.
     """
 
     source: Path
     reason: str
     again: bool = False
+    counts: bool = True
 
 
-Result = Entry | LeftOut | NotGraded
+Result = Entry | NotGraded
 
 
 def grade_all(
@@ -117,7 +110,7 @@ def _result(source: Path, outcome: bytes | WorkFailure) -> Result:
         return NotGraded(source, outcome.reason, outcome.again)
     document = json.loads(outcome)
     if "left_out" in document:
-        return LeftOut(source, document["left_out"])
+        return NotGraded(source, document["left_out"], counts=False)
     return Entry(source, document)
 
 

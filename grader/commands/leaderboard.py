@@ -23,7 +23,6 @@ from grader.answers.collect import submissions_in
 from grader.answers.submission import Submission, submission_name, team_of
 from grader.board.grading import (
     Entry,
-    LeftOut,
     NotGraded,
     Result,
     SessionCounts,
@@ -117,8 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)
     entries = _of_setting(entries, arguments.setting)
-    failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
-    left_out = [result.reason for result in results if isinstance(result, LeftOut)]
+    others = [result for result in results if isinstance(result, NotGraded)]
+    failed = [(result.source.name, result.reason) for result in others if result.counts]
+    left_out = [result.reason for result in others if not result.counts]
     _print_notes(entries, left_out, failed, exam_notices(exam))
     if not entries:
         raise UsageError(

@@ -266,10 +266,9 @@ def reports(
     for entry in entries:
         yield sources[entry.source], entry.report
     for result in results:
-        if not isinstance(result, Entry):
+        if isinstance(result, NotGraded):
             text = result.reason.replace(str(result.source), result.source.name)
-            again = isinstance(result, NotGraded) and result.again
-            yield sources[result.source], WorkFailure(text, again)
+            yield sources[result.source], WorkFailure(text, result.again)
 
 
 def row_of(
