@@ -18,7 +18,6 @@ block the answer.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -36,40 +35,25 @@ _CASE: Final = re.compile(r"^[0-9]{1,6}\. (.+)$", re.MULTILINE)
 _ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One yes-or-no question of a task.
+def questions(prompt: str, end: str = "concise") -> list[tuple[str, str]]:
+    """Return the yes-or-no questions of a prompt, case by case; empty where it has no cases.
 
-    ``member`` is the member of the answer that holds the replies to it, an entry for each case.
-    ``text`` is the whole text that asks it.
-    """
-
-    member: str
-    text: str
-
-
-def questions(prompt: str, end: str = "concise") -> list[Question]:
-    """Return the questions of a prompt, case by case; empty where it has no cases.
-
-    The text of each is the context, the case, what the prompt says before its questions, one
-    question, and the text ``end`` of ``words.toml``: "concise" or "stepwise".
+    Each is the member of the answer that holds the replies to it, an entry for each case, and the
+    whole text that asks it: the context, the case, what the prompt says before its questions, one
+    question, and the text ``end`` of ``words.toml``, "concise" or "stepwise".
     """
     parts = _SECTION.split(prompt)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     cases = _CASE.findall(sections.get("Cases", ""))
     asked = _ASKED.findall(sections.get("Questions", ""))
     before = sections.get("Questions", "").partition("\n- ")[0].strip()
-    return [
-        Question(member, _text(parts[0], case, before, question, end))
-        for case in cases
-        for member, question in asked
-    ]
-
-
-def _text(context: str, case: str, before: str, question: str, end: str) -> str:
-    """Return a prompt: context (unless blank), case, ``before`` (unless blank), question, end."""
-    pieces = (context.strip(), wording("ccr-paper.case", case=case), before, question)
-    return "\n\n".join(filter(None, pieces)) + " " + wording(f"ccr-paper.{end}")
+    found = []
+    for case in cases:
+        pieces = [parts[0].strip(), wording("ccr-paper.case", case=case), before]
+        for member, question in asked:
+            text = "\n\n".join(filter(None, [*pieces, question]))
+            found.append((member, f"{text} {wording(f'ccr-paper.{end}')}"))
+    return found
 
 
 def with_examples(text: str, *, thought: bool) -> str:
@@ -98,15 +82,15 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool)
     if not asked:
         await take_one_reply(talk)
         return
-    texts = [question.text for question in asked]
+    texts = [text for _, text in asked]
     if examples:
         texts = [with_examples(text, thought=thought) for text in texts]
     replies = await talk.ask_apart(texts)
     if replies is None:
         return
     prompts = [
-        wording("ccr-paper.extractor", question=question.text, answer=reply)
-        for question, reply in zip(asked, replies, strict=True)
+        wording("ccr-paper.extractor", question=text, answer=reply)
+        for (_, text), reply in zip(asked, replies, strict=True)
         if reply.strip()
     ]
     read = await talk.ask_role(EXTRACTOR, prompts)
@@ -114,8 +98,8 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool)
         left = iter(read)
         replies = [next(left) if reply.strip() else "" for reply in replies]
     members: dict[str, list[bool | None]] = {}  # None where a reply says neither
-    for question, reply in zip(asked, replies, strict=True):
-        members.setdefault(question.member, []).append(yes_or_no(reply))
+    for (member, _), reply in zip(asked, replies, strict=True):
+        members.setdefault(member, []).append(yes_or_no(reply))
     talk.answer(canonical_json(members))
 
 

@@ -61,16 +61,6 @@ class EpisodeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A property of crystals: name, whether it can be set, from low to high."""
-
-    name: str
-    controllable: bool
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Disturbance:
     """The hidden shift of ``nodes``: its possible ``values``, its ``sequence`` by intervention."""
 
@@ -88,7 +78,7 @@ class Disturbance:
 class Episode:
     """One episode; make it with :meth:`load`. ``public`` and ``private`` keep the plain JSON.
 
-    ``variables`` are the properties without the target. ``model`` is the hidden mechanism.
+    ``ranges`` are the lowest and highest value of each property. ``model`` is the hidden mechanism.
     ``budget`` is the number of interventions allowed. A prediction is right within ``tolerance`` of
     the true value, and must be in ``reactor_range``, both ends included. ``disturbance`` is None
     without one.
@@ -97,7 +87,7 @@ class Episode:
     task_id: str
     public: Mapping[str, Any]
     private: Mapping[str, Any]
-    variables: tuple[Variable, ...]
+    ranges: Mapping[str, tuple[float, float]]
     model: Model
     mode: Mode
     family: Literal["linear", "quadratic"]
@@ -123,9 +113,12 @@ class Episode:
     @classmethod
     def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
         """Return the episode; raises ``EpisodeError``, or Python's own errors for wrong members."""
-        variables = tuple(_variable(entry) for entry in public["variables"])
         target = public["target"]["name"]
-        names = [variable.name for variable in variables]
+        names = [entry["name"] for entry in public["variables"]]
+        ranges = {
+            entry["name"]: _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
+            for entry in public["variables"]
+        }
         if len({*names, target}) != len(names) + 1:
             raise EpisodeError("public.variables: a name appears twice")
         equations = {
@@ -151,7 +144,7 @@ class Episode:
             task_id=task_id,
             public=public,
             private=private,
-            variables=variables,
+            ranges=ranges,
             model=Model.make(names, target, equations, float(private["base"])),
             mode=public["mode"],
             family=public["family"],
@@ -181,7 +174,7 @@ class Episode:
     @property
     def controllable(self) -> tuple[str, ...]:
         """The names of the properties that can be set."""
-        return tuple(variable.name for variable in self.variables if variable.controllable)
+        return tuple(v["name"] for v in self.public["variables"] if v["controllable"])
 
     @property
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -212,10 +205,6 @@ class Episode:
         """Return the node that ``name`` means in any spelling, None if there is none."""
         return self.spellings.get(plain(name)) if isinstance(name, str) else None
 
-    def variable(self, name: str) -> Variable:
-        """Return the property with exactly this name; raises ``ValueError`` for any other name."""
-        return self.variables[self.names.index(name)]
-
     def manipulator(self) -> Crystal:
         """Return a new manipulator crystal, before any intervention."""
         affected = self.disturbance.nodes if self.disturbance else ()
@@ -228,11 +217,6 @@ def _range(low: float, high: float, where: str) -> tuple[float, float]:
     if not bounds[0] < bounds[1]:
         raise EpisodeError(f"{where}: an empty range")
     return bounds
-
-
-def _variable(entry: Mapping[str, Any]) -> Variable:
-    low, high = _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
-    return Variable(entry["name"], bool(entry["controllable"]), low, high)
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
@@ -276,7 +260,7 @@ def _check_agreement(episode: Episode) -> None:
             raise EpisodeError(f"public.{where}: not what the equations give")
     crystals = [private["manipulator"], private["reactor"], *private["records"]]
     bases = [value for crystal in crystals for value in crystal.values()]
-    ranges = [end for variable in episode.variables for end in (variable.low, variable.high)]
+    ranges = [end for ends in episode.ranges.values() for end in ends]
     shift = episode.disturbance.largest_shift if episode.disturbance else 0.0
     if not model.largest(max(map(abs, [*bases, *ranges, model.base])) + shift) < MAX_READING:
         raise EpisodeError(f"private.equations: readings may be over {MAX_READING:g}")

@@ -234,13 +234,11 @@ class Laboratory:
             self._refuse("name", f"there is no {clip(name)}; set one of {allowed}", request)
         if node not in episode.controllable:
             self._refuse("name", f"{node} cannot be set; set one of {allowed}", request)
-        number = _number(value)
-        variable = episode.variable(node)
-        if number is None or not variable.low <= round_reading(number) <= variable.high:
+        number, (low, high) = _number(value), episode.ranges[node]
+        if number is None or not low <= round_reading(number) <= high:
             self._refuse(
                 "value",
-                f"{clip(value)} is not allowed; give a number from {variable.low:g} to "
-                f"{variable.high:g}",
+                f"{clip(value)} is not allowed; give a number from {low:g} to {high:g}",
                 request,
             )
         if self.remaining <= 0:

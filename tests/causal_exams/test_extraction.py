@@ -93,10 +93,10 @@ def test_the_reader_is_as_right_as_the_guides_say() -> None:
 def test_each_question_has_its_context_and_its_case_alone() -> None:
     """One question a call (the paper's G.1): no other case may help or confuse."""
     asked = questions(PROMPT)
-    assert [question.member for question in asked] == ["factual", "do_true"] * 2
-    assert "Lamp A is lit exactly" in asked[3].text and "A 1; B 9" in asked[3].text
-    assert "A 5; B 2" not in asked[3].text and "JSON" not in asked[3].text
-    assert "Nothing else is set." in asked[3].text and "Suppose lamp A" in asked[3].text
+    assert [member for member, _ in asked] == ["factual", "do_true"] * 2
+    assert "Lamp A is lit exactly" in asked[3][1] and "A 1; B 9" in asked[3][1]
+    assert "A 5; B 2" not in asked[3][1] and "JSON" not in asked[3][1]
+    assert "Nothing else is set." in asked[3][1] and "Suppose lamp A" in asked[3][1]
 
 
 def test_a_prompt_without_cases_has_no_questions() -> None:

@@ -59,7 +59,7 @@ def reading_slack(episode: Episode, parent: str, power: int) -> float:
     single-parent experiment over the parent's declared range: two readings at its ends for a line,
     three equally spaced ones for a parabola, each ±0.005.
     """
-    spans = {v.name: v.high - v.low for v in episode.variables}
+    spans = {name: high - low for name, (low, high) in episode.ranges.items()}
     span = spans.get(parent) or min(spans.values())
     if episode.family == "linear":
         return 2 * ROUNDING / span
