@@ -102,29 +102,16 @@ class Report:
         self.tasks = tasks
         """One flat row a task, as ``--csv`` writes them; none where single scores may not be
         seen."""
-
-    @property
-    def skill(self) -> float | None:
+        self.skill: float | None = data["skill"]
         """Skill over all tracks: 0 is the best constant answers, 100 is gold.
 
         ``None`` where only some tracks were attempted, the exam has no floors, or a redacted
-        report may show no figure.
-        """
-        value: float | None = self.data["skill"]
-        return value
-
-    @property
-    def points(self) -> float | None:
+        report may show no figure."""
+        self.points: float | None = data["points"]
         """Points over all tracks, 0 to 100; ``None`` where only some tracks were attempted, or a
         redacted report may show no figure."""
-        value: float | None = self.data["points"]
-        return value
-
-    @property
-    def tracks(self) -> dict[str, Any]:
+        self.tracks: dict[str, Any] = data["tracks"]
         """Each track's part of ``report.json`` by the track's name."""
-        found: dict[str, Any] = self.data["tracks"]
-        return found
 
     def to_dataframe(self) -> Any:
         """Return ``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas."""

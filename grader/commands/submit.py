@@ -57,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
         print_packed(str(arguments.answers), exam, checked)
         if all(answer.status != "scored" for answer in checked.values()):
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")
-        receipt = hand_in(api, packed, repo, direct=arguments.direct)
-    verb = "was handed in before" if receipt.before else "is handed in"
-    print_lines(f"{receipt.id} {verb}: {receipt.place}")
+        identity, place, before = hand_in(api, packed, repo, direct=arguments.direct)
+    print_lines(f"{identity} {'was handed in before' if before else 'is handed in'}: {place}")
     return 0

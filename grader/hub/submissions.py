@@ -36,15 +36,6 @@ _NOTICES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """A submission's id, where it is, and whether it was there before."""
-
-    id: str
-    place: str
-    before: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Delivery:
     """A submission as it was handed in, on a ``day`` (ISO). ``refused`` says why it is not read.
 
@@ -71,10 +62,13 @@ def pull_title(identity: str) -> str:
     return f"Submission {identity}"
 
 
-def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> Receipt:
+def hand_in(
+    api: "HfApi", packed: Path, repo: str, *, direct: bool = False
+) -> tuple[str, str, bool]:
     """Send a packed file, unless the very same is there or waiting. Raises ``UsageError``.
 
-    ``direct`` writes to the main branch, for members of the repository's organisation.
+    Returns its id, where it is, and whether it was there before. ``direct`` writes to the main
+    branch, for members of the repository's organisation.
     """
     from huggingface_hub import CommitOperationAdd
 
@@ -84,13 +78,13 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
         team = api.whoami()["name"]
         path = f"{FOLDER}/{team}/{identity}.parquet"
         if api.file_exists(repo, path, repo_type="dataset"):
-            return Receipt(identity, f"{repo}/{path}", before=True)
+            return identity, f"{repo}/{path}", True
         pulls = api.get_repo_discussions(
             repo, author=team, discussion_type="pull_request", repo_type="dataset"
         )
         for pull in pulls:
             if pull.title == title and pull.status in _WAITING:
-                return Receipt(identity, pull.url, before=True)
+                return identity, pull.url, True
         commit = api.create_commit(
             repo,
             [CommitOperationAdd(path, str(packed))],
@@ -98,7 +92,7 @@ def hand_in(api: "HfApi", packed: Path, repo: str, *, direct: bool = False) -> R
             repo_type="dataset",
             create_pr=not direct,
         )
-    return Receipt(identity, commit.pr_url or commit.commit_url, before=False)
+    return identity, commit.pr_url or commit.commit_url, False
 
 
 def list_submissions(api: "HfApi", repo: str) -> list[Delivery]:
