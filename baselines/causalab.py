@@ -7,6 +7,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -140,12 +141,8 @@ def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list
     sizes = np.sqrt((centred**2).sum(axis=0))
     sizes[sizes == 0] = np.inf
     correlations = np.abs(centred.T @ centred) / np.outer(sizes, sizes)
-    return [
-        (names[i], names[j])
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-        if correlations[i, j] >= CORRELATED
-    ]
+    pairs = combinations(range(len(names)), 2)
+    return [(names[i], names[j]) for i, j in pairs if correlations[i, j] >= CORRELATED]
 
 
 def greedy_stop(client: Client) -> None:

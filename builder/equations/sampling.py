@@ -34,7 +34,7 @@ from builder.equations.equation import (
 )
 from builder.equations.mechanisms import DEFAULT_PROFILE, MECHANISMS, Profile
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.equations.world import Node, Values, World, on_grid
+from builder.equations.world import Node, World, on_grid
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
 
@@ -80,44 +80,31 @@ def sample_world(
         kind: Kind = kinds.get(name, "continuous")
         bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
         parents = graph.parents(name)
-        drawn, values = _draw_node(rng, name, kind, parents, profile, pilot, bounds)
+        columns = [pilot[parent] for parent in parents]
+        summaries = [Parent.seen_in(column) for column in columns]
+        for _ in range(_MAX_DRAWS):
+            mechanism = _pick_mechanism(rng, kind, len(parents), profile)
+            parameters = round_parameters(MECHANISMS[mechanism].draw(rng, summaries))
+            law: Noise | None = None
+            if kind == "continuous":
+                scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
+                law = _noise(rng, profile, scale, summaries).rounded_parameters()
+            node = Node(name, kind, parents, mechanism, parameters, law)
+            mean = MECHANISMS[mechanism].mean(parameters, columns)
+            if law is None:
+                values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
+            else:
+                values = mean + law.scale_at(columns) * law.draw(rng, _PILOT_UNITS)
+            if _is_accepted(node, columns, mean, values, bounds):
+                break
+        else:
+            raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
         able = profile.coarse_share > 0.0 and name not in (treatment, outcome)
         if able and kind == "continuous" and rng.random() < profile.coarse_share:
             step = significant(float(rng.uniform(*GRID) * values.std()), 2)
-            drawn, values = replace(drawn, grid=step), on_grid(values, step)
-        nodes[name], pilot[name] = drawn, values
+            node, values = replace(node, grid=step), on_grid(values, step)
+        nodes[name], pilot[name] = node, values
     return World(graph, tuple(nodes[name] for name in graph.nodes))
-
-
-def _draw_node(
-    rng: np.random.Generator,
-    name: str,
-    kind: Kind,
-    parents: tuple[str, ...],
-    profile: Profile,
-    pilot: Values,
-    bounds: tuple[float, float],
-) -> tuple[Node, Array]:
-    """Draw a node that passes on a pilot sample of its parents; return it with its values there.
-    ``bounds`` limit its sd. Raises NoWorldFound after too many draws."""
-    columns = [pilot[parent] for parent in parents]
-    summaries = [Parent.seen_in(column) for column in columns]
-    for _ in range(_MAX_DRAWS):
-        mechanism = _pick_mechanism(rng, kind, len(parents), profile)
-        parameters = round_parameters(MECHANISMS[mechanism].draw(rng, summaries))
-        law: Noise | None = None
-        if kind == "continuous":
-            scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-            law = _noise(rng, profile, scale, summaries).rounded_parameters()
-        node = Node(name, kind, parents, mechanism, parameters, law)
-        mean = MECHANISMS[mechanism].mean(parameters, columns)
-        if law is None:
-            values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
-        else:
-            values = mean + law.scale_at(columns) * law.draw(rng, _PILOT_UNITS)
-        if _is_accepted(node, columns, mean, values, bounds):
-            return node, values
-    raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
 
 
 def _pick_mechanism(rng: np.random.Generator, kind: Kind, parents: int, profile: Profile) -> str:

@@ -28,17 +28,24 @@ _VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
 """How a word starts that takes "an"."""
 
 T = TypeVar("T")
+Edge = tuple[str, str]
 
 
 @dataclass
 class Draft:
-    """A story in writing: facts, attestations, and by list the items not yet dealt."""
+    """A story in writing: facts, attestations, and by list the items not yet dealt.
+
+    ``by_state`` maps an edge to the binary nodes named by their state in it, ``unmeasured`` holds
+    the edges whose cause is called unmeasured.
+    """
 
     rng: np.random.Generator
     setting: StorySetting
     facts: Facts
     attestations: list[Attestation] = field(default_factory=list)
     undealt: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
+    by_state: dict[Edge, set[str]] = field(default_factory=dict)
+    unmeasured: set[Edge] = field(default_factory=set)
 
     def deal(self, items: tuple[T, ...]) -> T:
         """Return the next item of a list in seeded order; none again before all have been dealt."""
@@ -145,15 +152,14 @@ _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
 
 
-Edge = tuple[str, str]
-
-
+_SLOTS = ("cause", "effect")
 _Sentence = tuple[int, bool]
 """A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
 
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
-    """Return a story that tells ``facts``, with its attestations. A scene's audit verifies it."""
+    """Return a story of two to four paragraphs that tells ``facts``, with its attestations. A
+    scene's audit verifies it."""
     draft = Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
     closed, no_direction, as_it_happened = (
@@ -163,30 +169,17 @@ def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telli
     effects[-1] += [closed, no_direction]
     last = [as_it_happened]
     (opening if draft.chance(0.5) else last).append(setting.colour)
-    paragraphs = _arrange(int(rng.integers(4)), opening, variables, effects, last)
+    layout = int(rng.integers(4))
+    if layout == 0:
+        paragraphs = [opening, *effects, variables + last]
+    elif layout == 1 or len(effects) > 1:
+        paragraphs = [opening + variables, *effects[:-1], effects[-1] + last]
+    elif layout == 2:
+        paragraphs = [opening, variables, effects[0], last]
+    else:
+        paragraphs = [opening, variables, effects[0] + last]
     story = "\n\n".join(" ".join(sentences) for sentences in paragraphs)
     return Telling(story, setting.scenery.record, tuple(draft.attestations))
-
-
-def _arrange(
-    layout: int,
-    opening: list[str],
-    variables: list[str],
-    effects: list[list[str]],
-    last: list[str],
-) -> list[list[str]]:
-    """Return two to four paragraphs, each a list of sentences, from the parts of a story.
-
-    ``effects`` holds one or two paragraphs. ``layout``, 0 to 3, says whether variables or effects
-    come first, and whether ``opening`` and ``last`` are paragraphs of their own.
-    """
-    if layout == 0:
-        return [opening, *effects, variables + last]
-    if layout == 1 or len(effects) > 1:
-        return [opening + variables, *effects[:-1], effects[-1] + last]
-    if layout == 2:
-        return [opening, variables, effects[0], last]
-    return [opening, variables, effects[0] + last]
 
 
 # --- effects -------------------------------------------------------------------------------------
@@ -198,13 +191,12 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
     plans = _plan_sentences(draft, len(facts.edges))
     edges = random_order(rng, facts.edges)
     groups = [[edges.pop() for _ in range(size)] for size, _ in plans]
-    by_state, unmeasured = _choose_mentions(draft, plans, groups)
+    _choose_mentions(draft, plans, groups)
     sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
-    teller = _EffectTeller(draft, by_state, unmeasured)
-    for (size, reason), group in zip(plans, groups, strict=True):
-        text = teller.tell_one(group[0], reason) if size == 1 else teller.tell_two(group, reason)
-        named = [(facts.variables[a].name, facts.variables[b].name) for a, b in group]
-        whats = (("edge", *names) for names in named)
+    for (_, reason), group in zip(plans, groups, strict=True):
+        one = len(group) == 1
+        text = _tell_one(draft, group[0], reason) if one else _tell_two(draft, group, reason)
+        whats = (("edge", *(facts.variables[node].name for node in edge)) for edge in group)
         sentences.append(draft.attest(draft.sentence(text), *whats))
     if len(facts.edges) < _SPLIT_FROM:
         return [sentences]
@@ -225,110 +217,83 @@ def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
 
 def _choose_mentions(
     draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
-) -> tuple[dict[Edge, set[str]], set[Edge]]:
-    """Return the effects in which variables are named by their state, or called unmeasured.
+) -> None:
+    """Choose the effects in which ``draft`` names variables by state, or calls them unmeasured.
 
-    The first maps an edge to the binary nodes named by their state in it, the second holds the
-    edges whose cause is called unmeasured. Each such node is in one of its edges, drawn among the
-    sentences made of core clauses, or in none where none of these tells an edge of it.
-    ``groups`` are the edges of each plan.
+    Each such node is in one of its edges, drawn among the sentences made of core clauses, or in
+    none where none of these tells an edge of it. ``groups`` are the edges of each plan.
     """
-    facts = draft.facts
     open_edges = [
         edge
         for (size, reason), group in zip(plans, groups, strict=True)
         for edge in group
         if size == 1 or reason
     ]
-    by_state: dict[Edge, set[str]] = {}
-    unmeasured: set[Edge] = set()
-    for node, variable in facts.variables.items():
-        hidden = node in facts.unmeasured
+    for node, variable in draft.facts.variables.items():
+        hidden = node in draft.facts.unmeasured
         if variable.states is None and not hidden:
             continue
         fitting = [edge for edge in open_edges if node == edge[0] or (node in edge and not hidden)]
-        if not fitting:
-            continue
-        chosen = pick(draft.rng, fitting)
-        if hidden:
-            unmeasured.add(chosen)
-        else:
-            by_state.setdefault(chosen, set()).add(node)
-    return by_state, unmeasured
+        if fitting:
+            chosen = pick(draft.rng, fitting)
+            if hidden:
+                draft.unmeasured.add(chosen)
+            else:
+                draft.by_state.setdefault(chosen, set()).add(node)
 
 
-@dataclass
-class _EffectTeller:
-    """Puts edges into words, nodes ``by_state``, causes ``unmeasured``, as chosen."""
+def _tell_one(draft: Draft, edge: Edge, reason: bool) -> str:
+    """Return the text for one effect, with its mechanism if a ``reason`` is planned and known."""
+    core, how = _core(draft, edge, alone=True), _clause(draft.facts, edge)
+    first = draft.chance(_REASON_FIRST_RATE)
+    if not reason or how is None:
+        return core
+    frame = draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
+    return frame.format(core=core, how=how)
 
-    draft: Draft
-    by_state: dict[Edge, set[str]]
-    unmeasured: set[Edge]
 
-    def tell_one(self, edge: Edge, reason: bool) -> str:
-        """Return the text for one effect, with its mechanism if a ``reason`` is planned and
-        known."""
-        core, how = self.core(edge, alone=True), self.clause(edge)
-        first = self.draft.chance(_REASON_FIRST_RATE)
-        if not reason or how is None:
-            return core
-        frame = self.draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
-        return frame.format(core=core, how=how)
+def _tell_two(draft: Draft, group: Sequence[Edge], reason: bool) -> str:
+    """Return two effects in one clause that fits what they share, without mechanisms, or with a
+    ``reason`` in two core clauses."""
+    (first, second), relation = order_pair(group)
+    if not reason:
+        pairs, variables = frames.PAIRS[relation], draft.facts.variables
+        slots = ("cause", "effect", "second_cause", "second_effect")
+        named = dict(zip(slots, (variables[node] for node in first + second), strict=True))
+        return fill(pairs[draft.deal(tuple(range(len(pairs))))], named)
+    how, other_how = _clause(draft.facts, first), _clause(draft.facts, second)
+    link = draft.deal(frames.LINKS)
+    core, other = _core(draft, first, alone=False), _core(draft, second, alone=False)
+    are_known = how is not None and other_how is not None
+    frame = draft.deal(frames.PAIRS_WITH_REASONS if are_known else frames.PAIRS_OF_CORES)
+    return frame.format(core=core, second=other, link=link, how=how, other_how=other_how)
 
-    def tell_two(self, group: Sequence[Edge], reason: bool) -> str:
-        """Return two effects in one shared clause, or with a ``reason`` in two core clauses."""
-        (first, second), relation = order_pair(group)
-        if not reason:
-            return self.short_pair(first, second, relation)
-        how, other_how = self.clause(first), self.clause(second)
-        link = self.draft.deal(frames.LINKS)
-        core, other = self.core(first, alone=False), self.core(second, alone=False)
-        are_known = how is not None and other_how is not None
-        frame = self.draft.deal(frames.PAIRS_WITH_REASONS if are_known else frames.PAIRS_OF_CORES)
-        return frame.format(core=core, second=other, link=link, how=how, other_how=other_how)
 
-    def short_pair(self, first: Edge, second: Edge, relation: frames.Relation) -> str:
-        """Return two effects in one clause that fits their ``relation``, without mechanisms."""
-        variables = self.draft.facts.variables
-        numbers = tuple(range(len(frames.PAIRS[relation])))
-        return fill(
-            frames.PAIRS[relation][self.draft.deal(numbers)],
-            {
-                "cause": variables[first[0]],
-                "effect": variables[first[1]],
-                "second_cause": variables[second[0]],
-                "second_effect": variables[second[1]],
-            },
-        )
+def _core(draft: Draft, edge: Edge, *, alone: bool) -> str:
+    """Return the clause of one direct effect; ``alone`` admits frames for whole sentences."""
+    named = {slot: draft.facts.variables[node] for slot, node in zip(_SLOTS, edge, strict=True)}
+    chosen = draft.by_state.get(edge, set())
+    stated = {slot for slot, node in zip(_SLOTS, edge, strict=True) if node in chosen}
+    frame = draft.deal(frames.EFFECTS)
+    while (
+        not stated <= frame.clauses
+        or (frame.graded and named["effect"].kind == "binary")
+        or (frame.alone and not alone)
+    ):
+        frame = draft.deal(frames.EFFECTS)
+    mentions = {slot: variable.mention for slot, variable in named.items()}
+    if edge in draft.unmeasured:
+        mentions["cause"] = f"the unmeasured {named['cause'].name}"
+    for slot in stated:
+        if (states := named[slot].states) is not None:
+            mentions[slot] = f"whether {mentions[slot]} {states[1]}"
+    return fill(frame.text, named, mentions, frozenset(stated))
 
-    def core(self, edge: Edge, *, alone: bool) -> str:
-        """Return the clause of one direct effect; ``alone`` admits frames for whole sentences."""
-        cause, effect = (self.draft.facts.variables[node] for node in edge)
-        stated = self.by_state.get(edge, set())
-        slots = {
-            slot for slot, node in zip(("cause", "effect"), edge, strict=True) if node in stated
-        }
-        frame = self.draft.deal(frames.EFFECTS)
-        while (
-            not slots <= frame.clauses
-            or (frame.graded and effect.kind == "binary")
-            or (frame.alone and not alone)
-        ):
-            frame = self.draft.deal(frames.EFFECTS)
-        mentions = {"cause": cause.mention, "effect": effect.mention}
-        if edge in self.unmeasured:
-            mentions["cause"] = f"the unmeasured {cause.name}"
-        for slot, variable in (("cause", cause), ("effect", effect)):
-            if slot in slots and variable.states is not None:
-                mentions[slot] = f"whether {variable.mention} {variable.states[1]}"
-        return fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
 
-    def clause(self, edge: Edge) -> str | None:
-        """Return the clause of an edge's mechanism, or None where the facts give none."""
-        variables = self.draft.facts.variables
-        return self.draft.facts.mechanism_clauses.get(
-            (variables[edge[0]].name, variables[edge[1]].name)
-        )
+def _clause(facts: Facts, edge: Edge) -> str | None:
+    """Return the clause of an edge's mechanism, or None where the facts give none."""
+    cause, effect = (facts.variables[node].name for node in edge)
+    return facts.mechanism_clauses.get((cause, effect))
 
 
 def order_pair(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:

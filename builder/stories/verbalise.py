@@ -159,26 +159,6 @@ def invent_scene(
     the theme drawn has too few nouns of a kind."""
     vocabulary = pick(rng, themes())
     town = pick(rng, invented_words("town_tails"))
-    variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
-    return furnish(rng, vocabulary.scenery, town), variables
-
-
-def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
-    """Return opening and colour drawn from ``scenery``, set in ``town``, else a drawn one."""
-    place = pick(rng, invented_words("town_tails")) if town is None else town
-    opening, colour = (
-        pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
-    )
-    return StorySetting(scenery, opening, colour)
-
-
-def _invent_variables(
-    rng: np.random.Generator,
-    vocabulary: Vocabulary,
-    kinds: Mapping[str, Kind],
-    avoid: str,
-) -> dict[str, Variable]:
-    """Return an invented variable by node id; ``ValueError`` if nouns run out."""
     nouns: dict[Kind, list[tuple[str, ...]]] = {
         "continuous": random_order(rng, vocabulary.continuous),
         "binary": random_order(rng, vocabulary.binary),
@@ -189,7 +169,7 @@ def _invent_variables(
             raise ValueError(
                 f"{count} {kind} variables, but theme {vocabulary.scenery.key} has {len(offered)}"
             )
-    taken: list[str] = [avoid]
+    taken: list[str] = [town]
     variables: dict[str, Variable] = {}
     for node, kind in kinds.items():
         noun, *rest = nouns[kind].pop()
@@ -202,7 +182,16 @@ def _invent_variables(
             if kind == "continuous"
             else Variable(name, "binary", states=(rest[0], rest[1]))
         )
-    return variables
+    return furnish(rng, vocabulary.scenery, town), variables
+
+
+def furnish(rng: np.random.Generator, scenery: Scenery, town: str | None = None) -> StorySetting:
+    """Return opening and colour drawn from ``scenery``, set in ``town``, else a drawn one."""
+    place = pick(rng, invented_words("town_tails")) if town is None else town
+    opening, colour = (
+        pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
+    )
+    return StorySetting(scenery, opening, colour)
 
 
 def _clashes(name: str, taken: Sequence[str]) -> bool:

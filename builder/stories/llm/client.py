@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -158,16 +158,16 @@ class Client:
         messages: Sequence[Message],
         model: type[Made],
         judge: Callable[[Made], Verdict],
-        rounds: tuple[str, int],
+        budget: Literal["mapping", "story"],
         draft: Made | None = None,
     ) -> Made:
         """Return the first draft in which ``judge`` finds no violation; the model revises others.
 
         ``draft`` is judged first; without it the model writes one. Warnings and yellow flags are
-        shown to the model but stop no draft. ``rounds`` is the name of a budget and how many
-        judgements it has. Raises :class:`NarrationFailed` when they are used up.
+        shown to the model but stop no draft. Raises :class:`NarrationFailed` when the judgements
+        of the ``budget`` are used up.
         """
-        budget, most = rounds
+        most: int = getattr(self.settings.budgets, budget)
         draft = self.ask_json(stage, messages, model) if draft is None else draft
         for turn in range(1, most + 1):
             violations, warnings, flags = judge(draft)

@@ -155,9 +155,8 @@ def _map_stage(
             raise NarrationFailed("llm: settled names do not fit the graph")
         return [text for _, text in violations], audit.warnings, flags
 
-    rounds = ("mapping", client.settings.budgets.mapping)
     messages = conversation(MAPPER, content)
-    return client.ask_revised("mapper", messages, Proposal, judge, rounds, proposal)
+    return client.ask_revised("mapper", messages, Proposal, judge, "mapping", proposal)
 
 
 class _Pair(Reply):
@@ -279,8 +278,8 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
         verdict = _verify(client, {"story": draft.story, **material}, facts)
         return [*_unfaithful(verdict, facts)], verdict.warnings, flags
 
-    rounds = ("story", client.settings.budgets.story)
-    accepted = client.ask_revised("writer", conversation(WRITER, material), _Draft, judge, rounds)
+    messages = conversation(WRITER, material)
+    accepted = client.ask_revised("writer", messages, _Draft, judge, "story")
     return accepted.telling(proposal.record, facts, closing)
 
 

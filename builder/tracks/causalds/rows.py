@@ -1,7 +1,7 @@
 """Write a scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, astuple, fields, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -42,16 +42,27 @@ def instance_rows(
 ) -> dict[str, list[Row]]:
     """Return a scene's rows by config. A private scene shows only the tables its task needs."""
     found: dict[str, list[Row]] = {config: [] for config in SCHEMAS}
+    label = scene.plan.structure.label
     tasks: dict[str, tuple[str, str, str]] = {}
     for shown, questions in asked:
         variants = [VARIANTS[key] for key, _ in questions]
         data = not spec.private or any(one.shape.input_mode == "data" for one in variants)
         predicted = not spec.private or any(one.family == "prediction" for one in variants)
         for variant, (key, question) in zip(variants, questions, strict=True):
-            name = _task_id(spec, variant, question.detail, shown.view.name)
-            tasks[name] = (key, shown.view.name, question.detail)
-            found["causalds"].append(_task_row(name, spec, scene, shown, variant, question))
-            found["causalds_truth"].append(_truth_row(name, spec, scene, question))
+            view, inputs, truth = shown.view.name, dict(question.inputs), question.truth
+            name = _task_id(spec, variant, question.detail, view)
+            tasks[name] = (key, view, question.detail)
+            if "columns" in inputs:
+                inputs["columns"] = [column.name for column in shown.columns]
+            prompt = write_prompt(scene, shown, variant, question, name + variant.shape.suffix)
+            row = rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=view)
+            found["causalds"].append(row)
+            number = None
+            if truth.quantity is not None:
+                number = rows.TrueValue(*astuple(_round_quantity(truth.quantity)))
+            place, abstain = (name, spec.instance_id, label), truth.should_abstain
+            row = rows.truth_row(*place, truth.target, number, should_abstain=abstain)
+            found["causalds_truth"].append(row)
         found["causalds_scenes"].append(_scene_row(spec, scene, shown, data, predicted))
         if predicted and not found["causalds_labels"]:
             # In the order of the rows of ``test_features``.
@@ -63,7 +74,7 @@ def instance_rows(
     row = rows.world_row(
         spec,
         attempt,
-        scene.plan.structure.label,
+        label,
         _world(scene, views, tasks),
         key=scene.plan.equations.world_key,
         motif=scene.motif.name,
@@ -78,37 +89,6 @@ def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> st
     """Return a task's public id, from id key, variant, ``detail`` (what it names) and view."""
     parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
     return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
-
-
-def _task_row(
-    name: str,
-    spec: InstanceSpec,
-    scene: Scene,
-    shown: Observation,
-    variant: Variant,
-    question: Question,
-) -> Row:
-    """Return a row of ``causalds``, with the prompt of the task. ``name`` is the id of the task. An
-    input ``columns`` is replaced by the columns of the view ``shown``."""
-    inputs = dict(question.inputs)
-    if "columns" in inputs:
-        inputs["columns"] = [column.name for column in shown.columns]
-    prompt = write_prompt(scene, shown, variant, question, name + variant.shape.suffix)
-    return rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=shown.view.name)
-
-
-def _truth_row(name: str, spec: InstanceSpec, scene: Scene, question: Question) -> Row:
-    """Return a row of ``causalds_truth``, its number (or None) rounded as it is released."""
-    truth, quantity = question.truth, question.truth.quantity
-    number = None
-    if quantity is not None:
-        number = rows.TrueValue(
-            round_truth(quantity.value), round_truth(quantity.se), quantity.draws, quantity.source
-        )
-    label, abstain = scene.plan.structure.label, truth.should_abstain
-    return rows.truth_row(
-        name, spec.instance_id, label, truth.target, number, should_abstain=abstain
-    )
 
 
 def _scene_row(
@@ -170,7 +150,12 @@ def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
         return None
     if isinstance(value, Mapping):
         return {node: _as_json(quantity) for node, quantity in value.items()}
-    return asdict(replace(value, value=round_truth(value.value), se=round_truth(value.se)))
+    return asdict(_round_quantity(value))
+
+
+def _round_quantity(quantity: Quantity) -> Quantity:
+    """Return a quantity with value and standard error rounded as they are released."""
+    return replace(quantity, value=round_truth(quantity.value), se=round_truth(quantity.se))
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:

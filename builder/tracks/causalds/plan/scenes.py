@@ -81,14 +81,6 @@ def plan_scenes(
 ) -> Sequence[InstanceSpec]:
     """Return the instance specs of a split, in index order. ``count_root`` is its root. Raises
     ``UsageError`` that names the key of a quota that no scenes can meet."""
-    plans = _plan_split(config, split, count_root, private)
-    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
-
-
-def _plan_split(
-    config: SceneSettings, split: str, count_root: bytes, private: bool
-) -> list[ScenePlan]:
-    """Return the plans of a split, in index order."""
     streams = partial(plan_stream, count_root, TRACK_NAME, split)
     rng = streams("plan")
     if config.stored_scenes and private:
@@ -122,7 +114,7 @@ def _plan_split(
                 seeds = dealer.deal(graph, structure.kinds, structure.outcome)
                 telling = replace(plan.telling, llm=config.llm, seeds=seeds)
                 plans[place] = replace(plan, telling=telling)
-    return plans
+    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
 
 
 def _for_exams(
