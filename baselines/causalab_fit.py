@@ -220,26 +220,21 @@ def _rank_parent_sets(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
     """Return (cost, fit) of a node on parent sets, cheapest first.
 
     The cost is their size if some fit is feasible (then alone returned) and nothing disturbs, else
-    :func:`_cost`.
+    2 n ln(max(error, ROUNDING)) + 2 terms ln(n + 1), a Bayesian information criterion.
     """
-    causes = notebook.causes(node)
+    causes, count = notebook.causes(node), max(len(notebook.rows(node)), 1)
+    terms = 2 if notebook.quadratic else 1
     found: list[tuple[float, Fit]] = []
     exact = False
     for size in range(len(causes) + 1):
         for chosen in combinations(causes, size):
             candidate = fit(notebook, node, chosen)
             exact = exact or candidate.is_feasible
-            found.append((_cost(notebook, node, candidate), candidate))
+            misfit = 2 * count * math.log(max(candidate.error, ROUNDING))
+            found.append((misfit + size * terms * math.log(count + 1) * 2, candidate))
     if exact and not notebook.disturbed:
         found = [(float(len(f.parents)), f) for _, f in found if f.is_feasible]
     return sorted(found, key=lambda entry: (entry[0], entry[1].error))
-
-
-def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
-    """Return 2 n ln(max(error, ROUNDING)) + 2 terms ln(n + 1), a Bayesian information criterion."""
-    count = max(len(notebook.rows(node)), 1)
-    terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
-    return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2
 
 
 def _choose_acyclic(

@@ -120,7 +120,10 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
         folder.mkdir(parents=True, exist_ok=True)
         refuse_links(folder)
         old = sorted(folder.iterdir())
-        owner = _system_of(folder) if old else system
+        try:
+            owner = run_card(folder).get("system") if old else system
+        except BadJson:
+            owner = None
         if owner != system:
             whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
             raise UsageError(
@@ -135,14 +138,6 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
         raise UsageError(
             f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
         ) from None
-
-
-def _system_of(folder: Path) -> object:
-    """Return the name of the system whose answers a folder holds; None if no ``run.json`` says."""
-    try:
-        return run_card(folder).get("system")
-    except BadJson:
-        return None
 
 
 def write_answer(folder: Path, task: Task, answer: Answer) -> None:
@@ -249,9 +244,12 @@ def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
 
 def constants_of(task: Task, story: str = "") -> dict[str, str]:
     """Return a task's constant answers: name -> text; graph tasks take variables from ``story``."""
-    floors = TRACKS[task.track].floors
+    floors, nodes = TRACKS[task.track].floors, list[str]()
     assert floors is not None
-    return dict(floors.constants(task, _names(task, story)))
+    if story and task.shape.name in _SKETCHES:
+        nodes += read_story(story, (), task.inputs["variables"]).variables
+    truth = Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
+    return dict(floors.constants(task, truth))
 
 
 def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, str]]]:
@@ -260,11 +258,3 @@ def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, 
     stories = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
     for task in tasks:
         yield task, constants_of(task, stories.get(task.task_id, ""))
-
-
-def _names(task: Task, story: str) -> Truth:
-    """Return a truth that holds the story's variable names alone, and these for graphs only."""
-    nodes: list[str] = []
-    if story and task.shape.name in _SKETCHES:
-        nodes = list(read_story(story, (), task.inputs["variables"]).variables)
-    return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})

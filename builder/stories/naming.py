@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Final, Literal
 
 import numpy as np
@@ -148,12 +149,7 @@ def part_of(domain: str, names: Sequence[str]) -> Part:
 class Namer:
     """Names a split's ``scenes`` in order, from sets of ``part``, none given out earlier."""
 
-    def __init__(
-        self,
-        rng: np.random.Generator,
-        scenes: int,
-        part: Part,
-    ) -> None:
+    def __init__(self, rng: np.random.Generator, scenes: int, part: Part) -> None:
         self._rng = rng
         self._part = part
         self.begin(scenes, max(1, int(LARGEST_SHARE * scenes)))
@@ -162,8 +158,10 @@ class Namer:
 
     def begin(self, scenes: int, most: int) -> None:
         """Begin a group of scenes, of which a domain tells ``most``. Names stay given out."""
-        self._cap = most
-        self._dealt = _rounds(self._rng, scenes)
+        self._cap, count = most, len(domains())
+        # Shuffled rounds of all domains, the last cut short.
+        rounds = [self._rng.permutation(count).tolist() for _ in range(-(-scenes // count))]
+        self._dealt = list(chain.from_iterable(rounds))[:scenes]
         self._told: Counter[int] = Counter()
 
     def deal(self) -> int:
@@ -215,10 +213,3 @@ class Namer:
                 self._matches.add(naming)
                 return naming
         return None
-
-
-def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
-    """Return a domain number for each scene: shuffled rounds of all domains, the last cut short."""
-    count = len(domains())
-    rounds = -(-scenes // count)
-    return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]

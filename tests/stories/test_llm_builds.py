@@ -140,7 +140,7 @@ def test_a_model_that_never_manages_is_reported_with_its_reason(
     model.always["mapper"] = "no"
     budgets = {"mapping": 1, "story": 1, "seeds": 0, "repairs": 0}
     (spec, *_) = _specs(model, tmp_path, budgets=budgets)
-    reason = r"no usable JSON from the mapper \(3x\)"
+    reason = r"no usable JSON from the mapper 3;"
     with pytest.raises(UsageError, match=rf"causalds/dev/0: .*{reason}"):
         TRACK.build(spec)
 

@@ -114,8 +114,6 @@ _REASON: Final = "so it is"
 _STATE: Final = "is open"
 """The words that take the place of a state."""
 
-Edge = tuple[str, str]
-
 
 def read_scene_story(world_row: Row, scene_row: Row) -> StoryReading:
     """Return where the story of ``scene_row`` tells otherwise than the graph of ``world_row``. It
@@ -146,28 +144,19 @@ def _story_problems(record: Row, story: str) -> Iterator[str]:
             bare = re.sub(whether, rf"\1 {_STATE}", bare)
     found = read_story(bare, tuple(sorted(names.values())), len(names))
     told_by = {tuple(one["what"]): one["sentence"] for one in record["attestations"]}
-    true = {(names[a], names[b]) for a, b in world["edges"]}
-    yield from _edge_problems(true, set(found.edges), told_by)
-    values = [text for one in variables.values() for text in one["states"] or [one["unit"]] if text]
-    hidden = told_unmeasured(bare, sorted(names.values()), values)
-    unmeasured = {names[node] for node in world["latent"]}
-    for name in sorted(hidden ^ unmeasured):
-        yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
-
-
-def _edge_problems(
-    true: set[Edge], read: set[Edge], told_by: Mapping[tuple[str, ...], str]
-) -> Iterator[str]:
-    """Yield a problem for each edge that differs between the graph (``true``) and the story
-    (``read``). ``told_by`` maps ("edge", cause, effect) to the sentence that should tell it."""
+    true, read = {(names[a], names[b]) for a, b in world["edges"]}, set(found.edges)
     for cause, effect in sorted(true - read):
-        turned = (effect, cause) in read
-        how = "reads the wrong way round" if turned else "cannot be read"
+        how = "reads the wrong way round" if (effect, cause) in read else "cannot be read"
         sentence = told_by.get(("edge", cause, effect), "no sentence")
         yield f"{cause} → {effect} {how}: {sentence}"
     for cause, effect in sorted(read - true):
         if (effect, cause) not in true - read:
             yield f"{cause} → {effect} is read, which is not so"
+    values = [text for one in variables.values() for text in one["states"] or [one["unit"]] if text]
+    hidden = told_unmeasured(bare, sorted(names.values()), values)
+    unmeasured = {names[node] for node in world["latent"]}
+    for name in sorted(hidden ^ unmeasured):
+        yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
 
 
 def _without_reasons(story: str, reasons: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ Everything is on the concept's own scale, z = (value - mean) / sd of the populat
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
@@ -112,8 +112,9 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The measurements of one concept, with their information ``summary`` over its ``support``
-    (least, greatest value), and the number of bundles drawn until this one as ``draws``."""
+    """The measurements of one concept, with the ``summary`` (least, mean, q10, q25) of their summed
+    information over its ``support`` (least, greatest value), per squared sd of the concept, of a
+    binary one four times one number; and as ``draws`` the number of bundles drawn until this."""
 
     measurements: tuple[Measurement, ...]
     summary: Mapping[str, float]
@@ -134,31 +135,20 @@ def draw_bundle(
     :class:`NoBundle` after ``MAX_DRAWS`` draws."""
     needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
+    grid = np.linspace(*concept.support, GRID_POINTS)
     for draws in range(1, MAX_DRAWS + 1):
         measurements = tuple(_draw_measurement(rng, concept, view, squares) for _ in range(count))
-        found = information_summary(measurements, concept)
+        if concept.binary:
+            total = math.fsum(one.separation(concept.mean) for one in measurements)
+            least = mean = q10 = q25 = total
+        else:
+            at = np.sum([one.information(grid) for one in measurements], axis=0) * concept.sd**2
+            least, mean = float(at.min()), float(at.mean())
+            q10, q25 = np.quantile(at, (0.1, 0.25)).tolist()
+        found = {"least": least, "mean": mean, "q10": q10, "q25": q25}
         if all(found[key] >= _MARGIN * value for key, value in asdict(needed).items()):
             return Bundle(measurements, found, concept.support, draws)
     raise NoBundle(f"no bundle of {count} columns is informative enough")
-
-
-def information_summary(
-    measurements: Sequence[Measurement], concept: MeasuredConcept
-) -> dict[str, float]:
-    """Return least, mean, q10 and q25 of the measurements' summed information over the support, per
-    squared sd of the concept. For a binary concept all four are one number."""
-    if concept.binary:
-        total = math.fsum(one.separation(concept.mean) for one in measurements)
-        return dict.fromkeys(("least", "mean", "q10", "q25"), total)
-    grid = np.linspace(*concept.support, GRID_POINTS)
-    total_at = np.sum([one.information(grid) for one in measurements], axis=0) * concept.sd**2
-    q10, q25 = np.quantile(total_at, (0.1, 0.25))
-    return {
-        "least": float(total_at.min()),
-        "mean": float(total_at.mean()),
-        "q10": float(q10),
-        "q25": float(q25),
-    }
 
 
 def _draw_measurement(

@@ -136,7 +136,10 @@ def draw_motifs(
     found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
     labels = [motif.name for motif in found]
     _add_grafts(composition, rng, found, labels)
-    _add_confounders(composition, rng, found)
+    # Confounders only where they make the ATE unidentifiable.
+    able = [i for i, one in enumerate(found) if one.name in MOTIFS and confounding_spoils(one)]
+    for place in _spread_evenly(rng, able, count_of(composition.confounded, scenes)):
+        found[place] = add_confounder(found[place])
     _add_harmless(composition, rng, found)
     order = list(catalogue)
     rows = zip(found, labels, strict=True)
@@ -173,19 +176,6 @@ def _add_grafts(
         for number in range(1, count + 1):
             found[place] = random_graft(rng, found[place], composition.auxiliary, number)
         labels[place] = f"grafted_{count}"
-
-
-def _add_confounders(
-    composition: Composition, rng: np.random.Generator, found: list[Motif]
-) -> None:
-    """Add a latent confounder to ``found``'s motifs, to the requested share of all scenes, and only
-    where it makes the ATE unidentifiable."""
-    wanted = count_of(composition.confounded, len(found))
-    able = [
-        i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
-    ]
-    for place in _spread_evenly(rng, able, wanted):
-        found[place] = add_confounder(found[place])
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:

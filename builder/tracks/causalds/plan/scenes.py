@@ -121,41 +121,32 @@ def _for_exams(
     config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
     """Return scenes of their own for every exam, in the split's composition, as many as it has
-    tasks. ``count_root`` keys which task each is asked. Empty without exams."""
+    tasks. ``count_root`` keys which task each is asked. Empty without exams. Those of a balanced
+    exam are chosen among ``SPARE`` times as many, and more until each class of answers drawn has
+    its scenes. Raises ``UsageError`` that names the exam."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
         where = f"splits.{split}.exams.{name}.{TRACK_NAME}"
-        if model.kind == "balanced":
-            found += _plan_balanced(config, name, model, rng, key, where)
-        else:
+        if model.kind != "balanced":
             plans = random_order(rng, _plans(_with_scenes(config, model.tasks), rng))
             found += _compose_private(name, model, plans, key, where)
+            continue
+        # The classes, and a refusal, follow from scenes of a seed that everybody knows, so that
+        # they tell nothing of the secret.
+        known = _plans(_with_scenes(config, FEWEST_PLANNED), stream(b"", "classes of answers"))
+        classes = classes_of(planned_candidates(_plans_by_place(known)), where)
+        many, plans = _with_scenes(config, max(SPARE * model.tasks, FEWEST_PLANNED)), []
+        chosen: list[ScenePlan] = []
+        while not chosen:
+            plans += random_order(rng, _plans(many, rng))
+            try:
+                chosen = _compose_private(name, model, plans, key, where, classes)
+            except UsageError:
+                if len(plans) >= MOST_TIMES * many.scenes:
+                    raise
+        found += chosen
     return found
-
-
-def _plan_balanced(
-    config: SceneSettings,
-    exam: str,
-    model: ExamModel,
-    rng: np.random.Generator,
-    key: bytes,
-    where: str,
-) -> list[ScenePlan]:
-    """Return the scenes of a balanced exam, chosen among ``SPARE`` times as many, and more until
-    each class of answers drawn has its scenes. The classes, and a ``UsageError`` at ``where``,
-    follow from scenes of a seed that everybody knows, so that they tell nothing of the secret."""
-    known = _plans(_with_scenes(config, FEWEST_PLANNED), stream(b"", "classes of answers"))
-    classes = classes_of(planned_candidates(_plans_by_place(known)), where)
-    many = _with_scenes(config, max(SPARE * model.tasks, FEWEST_PLANNED))
-    plans: list[ScenePlan] = []
-    while True:
-        plans += random_order(rng, _plans(many, rng))
-        try:
-            return _compose_private(exam, model, plans, key, where, classes)
-        except UsageError:
-            if len(plans) >= MOST_TIMES * many.scenes:
-                raise
 
 
 def _with_scenes(config: SceneSettings, count: int) -> SceneSettings:
