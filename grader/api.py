@@ -114,7 +114,10 @@ class Report:
         """Each track's part of ``report.json`` by the track's name."""
 
     def to_dataframe(self) -> Any:
-        """Return ``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas."""
+        """Return ``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas.
+
+        The headline is no mean over these rows: it is the mean over tracks of each one's points.
+        """
         try:
             pandas = importlib.import_module("pandas")
         except ImportError:
