@@ -11,7 +11,7 @@ from grader.pages.report import SPECIFICATION, census, runs
 from grader.pages.report_page import DRAWN, FOOTER, NOTES, tokens_per_task, track_section
 from grader.pages.specification import pages_of
 from grader.pages.svg import Svg
-from grader.pages.systems import SYSTEM, Report, counted_by, figure_cell, is_skipped, name_of
+from grader.pages.systems import Report, counted_by, figure_cell, is_skipped, name_of
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import fit_column
 from grader.pages.words import points
@@ -71,7 +71,7 @@ def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> T
     census = [report["census"] for report in reports]
     found: list[tuple[str, Sequence[str | Cell]]] = [
         ("#", place_texts(ranked)),
-        ("system", [SYSTEM.cell({"system": name_of(report)}) for report in reports]),
+        ("system", [Cell(name_of(report), "name") for report in reports]),
         (f"{counts} [95% interval]", [figure_cell(report, counts) for report in reports]),
     ]
     if counts == "skill":

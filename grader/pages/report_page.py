@@ -91,7 +91,7 @@ def _without_system(blocks: Sequence[Inside]) -> list[Inside]:
     for block in blocks:
         match block:
             case Table() if len(block.head) > 1:
-                found.append(block.without_columns(SYSTEM.heading))
+                found.append(block.without_columns(SYSTEM))
             case Fold():
                 found.append(Fold(block.summary, _without_system(block.blocks), block.opened))
             case _:

@@ -34,12 +34,13 @@ from grader.pages.systems import (
     readings_from,
     rows_of,
 )
-from grader.pages.table import Cell, Column, Row, Table, find
+from grader.pages.table import Cell, Row, Table, find
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
 
 Format = Callable[..., str | Cell]
+Column = tuple[str, Callable[[Row], str | Cell]]
 Maker = Callable[[Sequence[Part]], Any]
 """A track's own function: rows of a table, or the blocks of a section, of some parts."""
 
@@ -140,7 +141,7 @@ class Specification:
         parts = [part_of(report, self.track)]
         blocks = [block for name in self.terminal for block in self.blocks(name, parts)]
         tables = [block for block in blocks if isinstance(block, Table)]
-        return [table.without_columns(SYSTEM.heading) for table in tables]
+        return [table.without_columns(SYSTEM) for table in tables]
 
     def blocks(self, name: str, parts: Sequence[Part]) -> Sequence[Block]:
         """Return the table of a name, if it has a row, or what the function of that name makes."""
@@ -169,18 +170,21 @@ class Specification:
         columns = [self._column(column, texts) for column in found["columns"]]
         note = found.get("note", "").format(**texts)
         title = found["title"].format(**texts)
-        table = Table.from_rows(title, columns, make(parts), found.get("left", 1), note)
+        head, cells = zip(*columns, strict=True)
+        lines = [[cell(row) for cell in cells] for row in make(parts)]
+        table = Table(title, head, lines, found.get("left", 1), note)
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:
-        """Return a specified column; ``texts`` are words for places in its heading and keys."""
-        if column == SYSTEM.heading:
-            return SYSTEM
+        """Return the heading of a specified column, and what makes a cell of a row; ``texts`` are
+        words for places in heading and keys."""
+        if column == SYSTEM:
+            column = (SYSTEM, SYSTEM, "name")
         named = self.columns.get(column, (column, column)) if isinstance(column, str) else column
         heading, key, kind, *more = named if len(named) > 2 else (*named, "plain")
         paths = [one.format(**texts).split(".") for one in (key, *more)]
         made = self.formats[kind]
-        return Column(heading.format(**texts), lambda row: made(*(find(row, *p) for p in paths)))
+        return heading.format(**texts), lambda row: made(*(find(row, *p) for p in paths))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.pages.table import Cell, Column, find
+from grader.pages.table import Cell, find
 from grader.pages.words import clip_text, interval_text, number, points
 from grader.scoring.model import Score
 from grader.scoring.route import READINGS
@@ -16,8 +16,8 @@ Part = Mapping[str, Any]
 SETTINGS: Final = ("closed", "open", "mixed")
 """The prompt alone and one reply, tools besides, or different ones in different tracks."""
 
-SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
-"""The first column of every table about several systems."""
+SYSTEM: Final = "system"
+"""Key, and heading, of the first column of every table about several systems."""
 
 
 def in_reading(report: Report, reading: str) -> Report:

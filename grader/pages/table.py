@@ -1,6 +1,6 @@
 """A table as a value, of plain text that may be a submitter's: each renderer escapes it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,14 +28,6 @@ class Cell:
         return f"{self.text}  {self.aside}" if self.aside else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A heading, and the function that makes the cell under it from a row of figures."""
-
-    heading: str
-    cell: Callable[[Row], str | Cell]
-
-
 def find(row: Any, *path: str) -> Any:
     """Return what stands at the end of a path of keys, or None where a step of it is missing."""
     for key in path:
@@ -52,14 +44,6 @@ class Table:
     rows: Sequence[Sequence[str | Cell]]
     left: int = 1
     note: str = ""
-
-    @staticmethod
-    def from_rows(
-        title: str, columns: Sequence[Column], rows: Sequence[Row], left: int = 1, note: str = ""
-    ) -> "Table":
-        """Return the table of rows of figures under ``columns``."""
-        head = [column.heading for column in columns]
-        return Table(title, head, [[c.cell(row) for c in columns] for row in rows], left, note)
 
     @staticmethod
     def pivot(

@@ -251,7 +251,7 @@ def against_main(parts: Sequence[Part]) -> list[Block]:
                 Cell(number(rates[key]), aside=signed_number(rates[key] - base[key], 3))
                 for key in METRICS
             ]
-            rows.append([SYSTEM.cell(part), label, str(rates["tasks"]), *cells])
+            rows.append([Cell(part[SYSTEM], "name"), label, str(rates["tasks"]), *cells])
         found.append(Cloud(name, points, arrows))
     note = "Beside each figure its difference to the main suite of the same size."
     head = ["system", "suite, regime", "tasks", *METRICS.values()]

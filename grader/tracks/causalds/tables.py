@@ -100,7 +100,7 @@ def ranks(parts: Sequence[Part]) -> list[Table]:
     }
     found["overall"] = composite_ranks([part["readings"].get(reading, {}) for part in parts])
     rows = [
-        ([SYSTEM.cell(part)], {name: number(column[k]) for name, column in found.items()})
+        ([Cell(part[SYSTEM], "name")], {name: number(column[k]) for name, column in found.items()})
         for k, part in enumerate(parts)
     ]
     note = (
@@ -184,7 +184,7 @@ def attempts(parts: Sequence[Part]) -> list[Table]:
     repeated = [part for part in parts if part.get("attempts")]
     most = max((part["attempts"]["attempts"] for part in repeated), default=0)
     rows = [
-        ([SYSTEM.cell(part), label], {f"k = {k}": cell for k, cell in found.items()})
+        ([Cell(part[SYSTEM], "name"), label], {f"k = {k}": cell for k, cell in found.items()})
         for part in repeated
         for label, found in _attempt_lines(part["attempts"])
     ]

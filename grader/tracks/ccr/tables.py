@@ -118,7 +118,10 @@ def _shares(part: Part) -> dict[str, float]:
 def by_quantity(parts: Sequence[Part]) -> list[Table]:
     """Return Figure 7 as the paper draws it: shares of valid estimates, system against quantity."""
     rows = [
-        ([SYSTEM.cell(part)], {name: percent(share) for name, share in _shares(part).items()})
+        (
+            [Cell(part[SYSTEM], "name")],
+            {name: percent(share) for name, share in _shares(part).items()},
+        )
         for part in _shown_in_pictures(parts)
     ]
     names = names_of(parts[:SYSTEMS_DRAWN])

@@ -129,7 +129,10 @@ def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
     """Return one table of TrainExact on the same programs, a column for each level of evidence."""
     pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
     rows = [
-        ([SYSTEM.cell(part)], {p: rate(found["train_exact"]) for p, found in part["pools"].items()})
+        (
+            [Cell(part[SYSTEM], "name")],
+            {p: rate(found["train_exact"]) for p, found in part["pools"].items()},
+        )
         for part in parts
     ]
     return [Table.pivot("TrainExact on the matched programs", ["system"], pools, rows)]

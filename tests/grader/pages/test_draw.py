@@ -20,26 +20,26 @@ from grader.pages.charts import (
     lines,
 )
 from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, page
+from grader.pages.specification import FORMATS, Specification
 from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
-from grader.pages.table import Cell, Column, Table, find
+from grader.pages.table import Cell, Table
 from grader.pages.terminal import PrintableConsole, in_terminal
-from grader.pages.words import percent, signed_interval, signed_number
+from grader.pages.words import signed_interval, signed_number
 
 NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
-TABLE = Table.from_rows(
-    "a title",
-    (
-        Column("system", lambda row: Cell(row["system"], "name")),
-        Column("tasks", lambda row: str(row["tasks"])),
-        Column("rate ↓", lambda row: percent(find(row, "readings", "fixed", "rate"))),
-        Column("points", lambda row: Cell("50.0", "points", "[40.0, 60.0]")),
-    ),
-    [
-        {"system": NASTY, "tasks": 7, "readings": {"fixed": {"rate": 0.5}}},
-        {"system": "x", "tasks": 8},
-    ],
-    note="a note",
+COLUMNS = (
+    "system",
+    "tasks",
+    ("rate ↓", "readings.{reading}.rate", "percent"),
+    ("points", "points", "figure"),
 )
+SPECIFIED = Specification(
+    "t", {}, (), {"t": {"title": "a title", "columns": COLUMNS, "note": "a note"}}, {}, {}, "", {},
+    {**FORMATS, "figure": lambda _: Cell("50.0", "points", "[40.0, 60.0]")},
+)  # fmt: skip
+ROWS = ({"system": NASTY, "tasks": 7, "readings": {"fixed": {"rate": 0.5}}},
+        {"system": "x", "tasks": 8})  # fmt: skip
+TABLE = SPECIFIED.of_rows("t", ROWS)
 
 
 def printed(table: Table) -> str:
