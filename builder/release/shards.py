@@ -96,8 +96,9 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     cuts = _spread(len(places) - 1, staged.nbytes)
     shards, committed = list[Shard](), list[list[pa.Table]]()
     for index, (first, last) in enumerate(cuts):
-        bounds = pairwise(places[first : last + 1])
-        groups = [staged.take(order[start:end]).combine_chunks() for start, end in bounds]
+        begin, bounds = places[first], pairwise(places[first : last + 1])
+        table = staged.take(order[begin : places[last]]).combine_chunks()
+        groups = [table.slice(start - begin, end - start) for start, end in bounds]
         place = job.config, job.split, job.repository, job.schema
         shards.append(write_shard(*place, (index, len(cuts)), groups))
         if job.row_salts is not None:
