@@ -249,39 +249,23 @@ def progress(
     return figures
 
 
-def targets_with_seen_effect(evidence: Evidence) -> list[frozenset[str]]:
-    """Return, for each number of interventions from 0 on, the properties whose effect when set is
-    seen.
-
-    Effects persist, so a reading shows its last intervention against the reading before it. The
-    first intervention on a crystal nobody read before shows nothing by itself. Properties set in a
-    given chain are seen from the beginning.
-    """
-    public = evidence.episode.public
-    seen = {step["set"]["name"] for step in public["chain"]}
-    found = [frozenset(seen)]
-    baseline = public["opening"] is not None
-    for name, _, _ in evidence.settings:
-        if baseline:
-            seen.add(name)
-        baseline = True
-        found.append(frozenset(seen))
-    return found
-
-
 def equivalence_sizes(evidence: Evidence) -> list[int | None]:
     """Return the size of the interventional equivalence class for each number of interventions from
     0 on.
 
     Each is None for graphs of more than ``MAX_NODES`` nodes. Where the agent is told that the
     target acts on nothing, every edge at it is known to point at it, just as every edge at a
-    property that was set is known.
+    property whose effect when set is seen. Effects persist, so a reading shows its last
+    intervention against the reading before it: the first intervention on a crystal nobody read
+    before shows nothing by itself. Properties set in a given chain are seen from the beginning.
     """
-    episode = evidence.episode
-    known = set() if episode.public["frequency_may_be_parent"] else {episode.target}
+    episode, public = evidence.episode, evidence.episode.public
+    known = {step["set"]["name"] for step in public["chain"]}
+    known |= set() if public["frequency_may_be_parent"] else {episode.target}
+    named, first = [name for name, _, _ in evidence.settings], int(public["opening"] is None)
     return [
-        class_size(episode.nodes, episode.edges, targets | known)
-        for targets in targets_with_seen_effect(evidence)
+        class_size(episode.nodes, episode.edges, known | {*named[first:count]})
+        for count in range(len(named) + 1)
     ]
 
 
