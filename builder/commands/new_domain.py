@@ -15,7 +15,7 @@ from builder.commands.main import PROGRAM
 from builder.stories.knowledge import FOLDER
 from builder.stories.lint import lint_files
 from grader.errors import UsageError
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 
 TEMPLATE: Final = FOLDER.parent / "new_domain.toml"
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]{2,39}")
@@ -38,7 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a new domain's file or, given TOML files, check them and return 1 for problems."""
     if all(name.endswith(".toml") for name in arguments.what):
         problems = lint_files([Path(name) for name in arguments.what])
-        domains, found = counted(len(arguments.what), "domain"), counted(len(problems), "problem")
+        domains, found = (
+            plural(len(arguments.what), "domain"),
+            plural(len(problems), "problem"),
+        )
         print_lines(*problems, f"{domains}, {found}")
         return FAILED if problems else OK
     key = arguments.what[0]

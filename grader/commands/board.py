@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     for page in (out / PAGES).glob("*.html"):
         page.unlink()
     files = write_site(out, rows, name, TRACKS)
-    print_lines(f"{out / INDEX}: {counted(len(rows), 'submission')}, {counted(files, 'file')}")
+    print_lines(f"{out / INDEX}: {plural(len(rows), 'submission')}, {plural(files, 'file')}")
     if space is not None:
         print_lines(f"{space}: {send(connect(), space, out)}")
     return 0

@@ -20,7 +20,7 @@ from grader.commands.common import add, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.paths import path_inside
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
 from grader.pages.specification import pages_of
@@ -58,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     graded = None if answers is None else _grade_answers(split, answers)
     exam = split.choose_exam_for() if graded is None else graded.exam
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
-    subtitle = f"split {split.name}, exam {exam.name}: {counted(len(exam.tasks), 'task')}{whose}"
+    subtitle = f"split {split.name}, exam {exam.name}: {plural(len(exam.tasks), 'task')}{whose}"
     shown = list(_tasks_to_show(exam, graded))
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
         write_text(path_inside(folder, name), text)
-    print_lines(f"{folder / INDEX}: {counted(len(shown), 'task')} to read")
+    print_lines(f"{folder / INDEX}: {plural(len(shown), 'task')} to read")
     return 0
 
 

@@ -12,7 +12,7 @@ from grader.answers.attempts import refuse_attempts
 from grader.answers.parquet_answers import pack, system_name
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 from grader.pipeline import check_submission
 from grader.release.exam import Exam
 from grader.scoring.model import CheckedAnswer
@@ -45,7 +45,7 @@ def print_packed(what: str, exam: Exam, checked: Mapping[str, CheckedAnswer]) ->
     from collections import Counter
 
     counts = Counter(answer.status for answer in checked.values())
-    answers = counted(len(checked) - counts["missing"], "answer")
+    answers = plural(len(checked) - counts["missing"], "answer")
     print_lines(
         f"{what}: {answers} to {exam.split.name}/{exam.name} "
         f"({counts['scored']} valid, {counts['invalid']} invalid, {counts['missing']} missing)"

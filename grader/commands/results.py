@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = arguments.out or Path(model.partition("/")[2]) / FOLDER
     file = path_inside(folder, file_name(report))
     write_text(file, text)
-    print_lines(f"{file}: {counted(text.count('task_id:'), 'figure')} for {model}")
+    print_lines(f"{file}: {plural(text.count('task_id:'), 'figure')} for {model}")
     if arguments.publish:
         print_lines(propose(connect(), model, file.name, text))
     return 0

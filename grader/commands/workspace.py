@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from grader.commands.common import PUBLIC_EXAM, add, open_split
-from grader.io.printing import counted, print_lines
+from grader.io.printing import plural, print_lines
 from grader.release.release import find_task
 
 
@@ -36,6 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = split.release.with_prompts(split.name, tasks)
     with new_folder(arguments.out) as folder:
         write_workspaces(split.release, split.name, tasks, folder)
-    made = counted(len(tasks), "workspace")
+    made = plural(len(tasks), "workspace")
     print_lines(f"{arguments.out}: {made}; answers go to <task id>.json or .csv files")
     return 0

@@ -13,7 +13,7 @@ from grader.hub.client import explain_hub_errors
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import path_inside
-from grader.io.printing import counted
+from grader.io.printing import plural
 from grader.pages.leaderboard import Ranked, board_page, place_texts, rank
 from grader.pages.page import Block, Choice, Paragraph, Section, Strong, non_empty, page
 from grader.pages.report import SPECIFICATION
@@ -137,7 +137,7 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row]) -> str:
         Section("Not graded", non_empty(SPECIFICATION.of_rows("not_graded", failed))),
         Section("Checking it", _checks(boards)),
     ]
-    subtitle = counted(sum(len(board.ranked) for board in boards), "submission")
+    subtitle = plural(sum(len(board.ranked) for board in boards), "submission")
     return page(_TITLE, subtitle, sections, NOTES["site_footer"], "\n".join(style))
 
 

@@ -22,7 +22,7 @@ def printable(value: str) -> str:
     return "".join(characters)
 
 
-def counted(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """Return a count with its noun, such as ``1 task`` or ``1,200 tasks``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
