@@ -77,10 +77,9 @@ def solver(client: Client) -> None:
     for turn in range(int(public["budget"]) if controllable else 0):
         if turn >= first and not notebook.disturbed:
             found = explain(notebook)
-            state = (
-                found.count_precise(PRECISE),
-                -max(fitted.spread for fitted in found.fits.values()),
-            )
+            spreads = {node: fitted.spread for node, fitted in found.fits.items()}
+            precise = [n for n, s in spreads.items() if n not in found.doubtful and s <= PRECISE]
+            state = len(precise), -max(spreads.values())
             if state[0] > best[0] or state[1] > GAIN * best[1]:
                 best, gained = max(state, best), turn
             settled = state[0] == len(notebook.nodes) or turn - gained >= len(controllable)

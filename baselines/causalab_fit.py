@@ -178,13 +178,6 @@ class Explanation:
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
 
-    def count_precise(self, precision: float) -> int:
-        """Return how many nodes have one fit, with every coefficient known to ``precision``."""
-        return sum(
-            node not in self.doubtful and found.spread <= precision
-            for node, found in self.fits.items()
-        )
-
     @property
     def edges(self) -> list[tuple[str, str]]:
         """The (cause, effect) pairs of the model."""

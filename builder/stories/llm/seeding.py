@@ -128,18 +128,15 @@ class Dealer:
         clear = [edge for edge in edges if not set(edge) & graph.latent] or edges
         if not clear:
             return ()
-        return tuple(self._seed(clear, graph, kinds) for _ in range(self._count))
-
-    def _seed(
-        self, edges: list[tuple[str, str]], graph: LatentDAG, kinds: Mapping[str, Kind]
-    ) -> Seed:
-        """Return a seed for one of the edges, drawn at random; from CauseNet if there is a file."""
-        edge = pick(self._rng, edges)
-        if self._known:
-            names, support = self._known[self._next_number(len(self._known))]
-            return Seed(tuple(zip(edge, names, strict=True)), "", support)
-        names, hint = self._from_graph(edge, graph, kinds)
-        return Seed(tuple(zip(edge, names, strict=True)), hint)
+        seeds = []
+        for _ in range(self._count):
+            edge, hint, support = pick(self._rng, clear), "", 0
+            if self._known:
+                names, support = self._known[self._next_number(len(self._known))]
+            else:
+                names, hint = self._from_graph(edge, graph, kinds)
+            seeds.append(Seed(tuple(zip(edge, names, strict=True)), hint, support))
+        return tuple(seeds)
 
     def _next_number(self, size: int) -> int:
         """Return a random number from 0 to ``size`` - 1, none again before all have been dealt."""

@@ -135,7 +135,13 @@ def draw_motifs(
     catalogue = {**MOTIFS, **PLANTED}
     found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
     labels = [motif.name for motif in found]
-    _add_grafts(composition, rng, found, labels)
+    hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
+    numbers = [k for k, n in enumerate(_graft_counts(composition, scenes)) if k for _ in range(n)]
+    chosen = _spread_evenly(rng, hosts, len(numbers))
+    for place, turn in zip(chosen, rng.permutation(len(numbers)).tolist(), strict=True):
+        for number in range(1, numbers[turn] + 1):
+            found[place] = random_graft(rng, found[place], composition.auxiliary, number)
+        labels[place] = f"grafted_{numbers[turn]}"
     # Confounders only where they make the ATE unidentifiable.
     able = [i for i, one in enumerate(found) if one.name in MOTIFS and confounding_spoils(one)]
     for place in _spread_evenly(rng, able, count_of(composition.confounded, scenes)):
@@ -159,23 +165,6 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
     start = int(rng.integers(len(places)))
     turned = [*places[start:], *places[:start]]
     return [turned[(i * len(turned)) // count] for i in range(count)]
-
-
-def _add_grafts(
-    composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
-) -> None:
-    """Graft motifs in ``found`` by the requested shares; set their ``labels`` to
-    ``grafted_<k>``."""
-    hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
-    numbers = [
-        k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
-    ]
-    chosen = _spread_evenly(rng, hosts, len(numbers))
-    for place, turn in zip(chosen, rng.permutation(len(numbers)), strict=True):
-        count = numbers[int(turn)]
-        for number in range(1, count + 1):
-            found[place] = random_graft(rng, found[place], composition.auxiliary, number)
-        labels[place] = f"grafted_{count}"
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
