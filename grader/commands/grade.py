@@ -59,20 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown = outputs.add_mutually_exclusive_group()
     shown.add_argument("--full", action="store_true", help="print every table")
     shown.add_argument("--quiet", action="store_true", help="print one line only")
-    checks = parser.add_argument_group("exit code 1 when …")
-    checks.add_argument("--strict", action="store_true", help="… an answer is invalid")
-    checks.add_argument("--fail-under", type=_points, metavar="POINTS", help="… points are lower")
-
-
-def _points(text: str) -> float:
-    """Return points from 0 to 100, for argparse."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a number") from None
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 100")
-    return value
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     exam, submission = read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
-    if arguments.fail_under is not None:
-        exam.split.refuse_private_details("--fail-under tells how many points there are")
     document = bool(arguments.json or arguments.html)
     tables = document or arguments.full or bool(arguments.track)
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
@@ -101,10 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         out.print(first_screen(shown, TRACKS, list(_next_steps(arguments, graded))))
         if arguments.full or arguments.track:
             out.print(report_view(shown, TRACKS))
-    if arguments.strict and report["census"]["invalid"]:
-        return 1
-    least = arguments.fail_under
-    return int(least is not None and (report["points"] or 0.0) < least)
+    return int(arguments.strict and report["census"]["invalid"] > 0)
 
 
 def _write(

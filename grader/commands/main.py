@@ -42,9 +42,8 @@ _EXAMPLES: Final = """examples:
   python -m grader workspace --out work/          unpack the exam, one folder per task
   python -m grader leaderboard submissions/       rank several submissions
 
-exit codes: 0 done; 1 graded, but answers were invalid (--strict) or points too low
-(--fail-under), or a check failed; 2 unusable input, or no room for the output; 3 a bug of
-ours; 130 interrupted
+exit codes: 0 done; 1 graded, but answers were invalid (--strict), or a check failed;
+2 unusable input, or no room for the output; 3 a bug of ours; 130 interrupted
 """
 
 
