@@ -37,22 +37,26 @@ def test_grading_loads_none_of_the_builders_libraries(
     """NumPy waits for an interval, Jinja2 and Markdown for a page."""
     code = (
         "import json, sys; from grader.commands.main import main\n"
-        "code = main(sys.argv[1:])\n"
-        f"print(json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    code = main([*words, *sys.argv[2:]])\n"
+        f"    print('loaded', json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))"
     )
     outputs = [w for k in ("json", "csv", "parquet") for w in (f"--{k}", str(tmp_path / k))]
-    for words, loaded in (
+    expected = (  # in the order in which more is loaded
         (["validate", str(gold)], []),
+        (["workspace", "--out", str(tmp_path / "w")], []),
+        (["pack", str(gold), "--name", "x", "--out", str(tmp_path / "p.parquet")], []),
         (["grade", str(gold), *outputs], ["numpy"]),
         (
             ["grade", str(gold), "--html", str(tmp_path / "html")],
             ["jinja2", "markdown_it", "numpy"],
         ),
-        (["workspace", "--out", str(tmp_path / "w")], []),
-        (["pack", str(gold), "--name", "x", "--out", str(tmp_path / "p.parquet")], []),
-    ):
-        done = python("-c", code, *words, "--release", str(release), "--split", "dev")
-        assert json.loads(done.stdout.splitlines()[-1]) == [0, loaded], done.stderr
+    )
+    commands = json.dumps([words for words, _ in expected])
+    done = python("-c", code, commands, "--release", str(release), "--split", "dev")
+    lines = done.stdout.splitlines()
+    told = [json.loads(line.split(" ", 1)[1]) for line in lines if line.startswith("loaded ")]
+    assert told == [[0, loaded] for _, loaded in expected], done.stderr
 
 
 def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail(release: Path, gold: Path) -> None:

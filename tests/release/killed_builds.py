@@ -32,7 +32,7 @@ class Killer:
                 os.kill(os.getpid(), self.how)
 
 
-def forked_build(split_file: str, out: Path, last: int, how: int) -> tuple[int, int]:
+def forked_build(split_file: str | Path, out: Path, last: int, how: int) -> tuple[int, int]:
     """Build in a fork; return the number of touches and how it ended, minus the signal if killed.
 
     The touches are 0 where it was killed.
@@ -43,7 +43,7 @@ def forked_build(split_file: str, out: Path, last: int, how: int) -> tuple[int, 
         os.dup2(null, 1), os.dup2(null, 2)
         killer = Killer(last, how)
         sys.addaudithook(killer)
-        code = fake_builder.main(["build", split_file, "--out", str(out), "--workers", "1"])
+        code = fake_builder.main(["build", str(split_file), "--out", str(out), "--workers", "1"])
         os.write(writer, str(killer.count).encode())
         os._exit(code)
     os.close(writer)

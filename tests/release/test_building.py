@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_builder import small_track
+from killed_builds import forked_build
 from tiny_release import ENVIRONMENT, OTHER_SECRET, SECRET, tree
 
 from builder.build import build_release
@@ -38,13 +39,14 @@ def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, pro
 
 
 def test_a_killed_build_is_resumed_to_the_same_bytes(
-    tiny, split_file, process, command, secret, tmp_path, capsys
+    tiny, split_file, command, secret, monkeypatch, tmp_path, capsys
 ):
     """A build of hours must survive a power cut without starting over or mixing two runs."""
     out = tmp_path / "c"
     arguments = ("build", split_file, "--out", out, "--workers", 1)
-    killed = process(*arguments, FAKE_KILL_AT="40", TINY_SECRET=SECRET)
-    assert killed.returncode != 0
+    with monkeypatch.context() as dying:
+        dying.setenv("FAKE_KILL_AT", "40")
+        assert forked_build(split_file, out, 0, 0)[1] != 0
     assert not out.exists()
     kept = list(tmp_path.glob("c.partial/parts/causalds/*/*/part.json"))
     assert kept

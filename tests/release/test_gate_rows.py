@@ -10,7 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, build, edit, failures
 
-from builder.gate.part_check import STORIES, TRUTHS, Findings, derive_again, task_row_problems
+from builder.gate.part_check import (
+    GOLD,
+    STORIES,
+    TRUTHS,
+    Findings,
+    derive_again,
+    findings,
+    task_row_problems,
+)
 from builder.gate.rules import Tables
 from builder.gate.run import take_apart
 from builder.release.parts import Part
@@ -35,12 +43,16 @@ def _wrong_label(rows: Rows) -> None:
     row["target_json"] = '{"accepted":["backdoor"]}'
 
 
-def test_a_wrong_label_is_caught_though_it_grades_itself_right(release: Path) -> None:
+def test_a_wrong_label_is_caught_though_it_grades_itself_right(
+    release: Path, tmp_path: Path
+) -> None:
     """Gold answers come from the truth: only a second derivation sees that it is wrong."""
-    edit(release, "public", "causalds_truth/dev", _wrong_label)
-    found = failures(release)
-    # The answers as they were published beside it show the edit, not which of the two is wrong.
-    assert list(found) == ["config tasks", "second derivation of every truth"]
+    for edited in (False, True):
+        if edited:
+            edit(release, "public", "causalds_truth/dev", _wrong_label)
+        checked = [findings(p, TRACKS["causalds"]) for p in apart(release, tmp_path / f"{edited}")]
+        assert not any(found.problems[GOLD] for found in checked)
+        assert any(found.problems[TRUTHS] for found in checked) is edited
 
 
 def _another_answer(rows: Rows) -> None:

@@ -1,7 +1,6 @@
 """Interrupts, outputs that are closed or full, and strange file names: never our fault."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from grading import Runner
-from small_release import TASKS, task_id
+from small_release import FEW, task_id
 
 from grader.commands import main as cli
 from grader.errors import UsageError
@@ -192,25 +191,26 @@ NAMES = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_submission_of_any_name_can_be_read(
-    runner: Runner, gold: Path, tmp_path: Path, name: str
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
     """A backslash before a star was neither escaped nor found; a neighbour must not be matched."""
+    runner.release = few_release
     board = gold.rename(tmp_path / name)
     dev = (*runner.dev, "--exam", "all")
-    assert f"{len(TASKS)} valid" in runner.run("validate", board, *dev).out
+    assert f"{len(FEW)} valid" in runner.run("validate", board, *dev).out
     packed = board / f"{name}.parquet"
     assert runner.run("pack", board, *dev, "--name=x", "--out", packed).code == 0
     (board / "\\\\.parquet").write_bytes(b"no Parquet")  # stopped every pattern in its folder
     (board / "aXXb.parquet").write_bytes(b"no Parquet")
-    assert f"{len(TASKS)} valid" in runner.run("validate", packed, *dev).out
+    assert f"{len(FEW)} valid" in runner.run("validate", packed, *dev).out
 
 
 @pytest.mark.parametrize("name", ["re*lease", "re\\*lease", "[release]", "re?lease", "variant=5"])
 def test_a_release_in_a_folder_of_any_name_can_be_read(
-    runner: Runner, release: Path, gold: Path, tmp_path: Path, name: str
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
     """Shards are named one by one, too."""
-    runner.release = Path(shutil.copytree(release, tmp_path / name))
+    runner.release = few_release.rename(tmp_path / name)
     assert runner.grade(gold).report["points"] == 100.0
     assert runner.run("verify", runner.release).code == 0
     at = (*runner.dev, "--task", task_id("ate"))
@@ -219,11 +219,12 @@ def test_a_release_in_a_folder_of_any_name_can_be_read(
 
 @pytest.mark.parametrize("name", ["a*b", "[ab]", "plain"])
 def test_workers_leave_no_folder_behind(
-    runner: Runner, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+    runner: Runner, few_release: Path, gold: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, name: str,
+) -> None:  # fmt: skip
     """A file that could be a pattern is read by a link, in a folder that nobody removed since a
     worker never ends as other processes do."""
-    scratch = tmp_path / "scratch"
+    runner.release, scratch = few_release, tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     board = tmp_path / "board"
