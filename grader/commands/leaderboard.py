@@ -128,15 +128,14 @@ def run(arguments: argparse.Namespace) -> int:
     _label(entries, sessions, {task.task_id for task in exam.tasks})
     ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
-    if exam.keeps_ledger:
-        steps = {report["detectable"] for _, report in ranked} - {None}
-        title += "".join(f" · points in steps of {step:g}" for step in steps)
+    steps = {report["detectable"] for _, report in ranked} - {None} if exam.keeps_ledger else ()
+    page_title = title + "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
     more = [Section("Failed", [failures(failed)])] if failed else []
     write_documents(
         arguments,
         lambda: _json_rows(ranked, failed),
-        lambda: board_page(shown, TRACKS, title, more),
+        lambda: board_page(shown, TRACKS, page_title, more),
     )
     tables = [table for some in boards(shown, TRACKS, title) for table in some]
     _print_board(arguments, tables, ranked[0][1]["tracks"], failed)
