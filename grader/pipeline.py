@@ -187,17 +187,13 @@ def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> li
 
     ``signed`` is what :func:`sign_attempts` gives.
     """
-    return [
-        {task.task_id: _verify(exam, task, checked, budget) for task in exam.tasks}
-        for checked in signed
-    ]
-
-
-def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> CheckedAnswer:
-    """Verify one checked answer with the truth, timed; refused once the time limit is used up."""
-    answer = budget.within_time(checked[task.task_id], task.answer_file)
-    with budget.measure_time():
-        return verify(task, exam.truths[task.task_id], answer)
+    verified: list[Answers] = [{} for _ in signed]
+    for checked, answers in zip(signed, verified, strict=True):
+        for task in exam.tasks:
+            answer = budget.within_time(checked[task.task_id], task.answer_file)
+            with budget.measure_time():
+                answers[task.task_id] = verify(task, exam.truths[task.task_id], answer)
+    return verified
 
 
 def sign_attempts(

@@ -62,21 +62,16 @@ class ReleaseFolder:
         else:
             inner = private / "private"
             private_side = Side.open(inner if inner.is_dir() else private)
-        release = cls(Side.open(public), private_side, tracks)
-        release._check_pair()
-        return release
-
-    def _check_pair(self) -> None:
-        """Raise ``UsageError`` where the private side is of another build than the public one."""
-        if self.private is None:
-            return
-        mine, theirs = self.public.manifest, self.private.manifest
+        public_side = Side.open(public)
         for key in ("release", "version", "fingerprint"):
-            if mine.get(key) != theirs.get(key):
+            mine = public_side.manifest.get(key)
+            theirs = private_side.manifest.get(key) if private_side else mine
+            if private_side and mine != theirs:
                 raise UsageError(
-                    f"{self.private.path}: {key} is {theirs.get(key)!r} but the public side has "
-                    f"{mine.get(key)!r}; give the private side of the same build"
+                    f"{private_side.path}: {key} is {theirs!r} but the public side has {mine!r}; "
+                    "give the private side of the same build"
                 )
+        return cls(public_side, private_side, tracks)
 
     @property
     def name(self) -> str:

@@ -1,12 +1,14 @@
 """The forms of answers to CausalDS tasks, with the paper's member names (A.16.2), and variants."""
 
-from functools import partial
+from collections.abc import Callable
+from functools import lru_cache, partial, wraps
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grader.answers.check import check_csv, check_json, with_bounds
-from grader.scoring.shape import Shape, read_variants
-from grader.tracks.causalds import gold
+from grader.io.jsonio import pretty_json
+from grader.scoring.model import Truth
+from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.causalds.scoring import (
     both_signs,
     check_labels,
@@ -26,6 +28,98 @@ from grader.tracks.causalds.scoring import (
     with_both_signs,
 )
 
+Members = dict[str, Any]
+
+
+def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
+    """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
+    assert truth.labels is not None
+    return _table(truth.labels, columns)
+
+
+@lru_cache(maxsize=4)  # the views of a scene have the same labels
+def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
+    """Return a CSV with each label in all of ``columns``."""
+    rows = (",".join([repr(label)] * len(columns)) for label in labels)
+    return "\n".join([",".join(columns), *rows]) + "\n"
+
+
+def _or_abstention(
+    members: Callable[[Task, Truth], Members],
+) -> Callable[[Task, Truth], str]:
+    """Return a writer of what ``members`` returns as JSON, or of the abstention if due."""
+
+    @wraps(members)
+    def write(task: Task, truth: Truth) -> str:
+        if truth.should_abstain:
+            return pretty_json({task.shape.field: task.shape.abstention})
+        return pretty_json(members(task, truth))
+
+    return write
+
+
+@_or_abstention
+def _gold_first_accepted(task: Task, truth: Truth) -> Members:
+    """Return the first of the accepted answers."""
+    return {task.shape.field: truth.target["accepted"][0]}
+
+
+@_or_abstention
+def _gold_signs(task: Task, truth: Truth) -> Members:
+    """Return the first accepted sign before, and the first after."""
+    before, after = truth.target["accepted_before"][0], truth.target["accepted_after"][0]
+    return {"sign_before": before, "sign_after": after}
+
+
+@_or_abstention
+def _gold_number(task: Task, truth: Truth) -> Members:
+    """Return the number that is asked for."""
+    return {task.shape.field: truth.value}
+
+
+@_or_abstention
+def _gold_interval(task: Task, truth: Truth) -> Members:
+    """Return an interval of zero width at the number that is asked for."""
+    return dict.fromkeys((task.shape.field, "ci_lower", "ci_upper"), truth.value)
+
+
+@_or_abstention
+def _gold_edges(task: Task, truth: Truth) -> Members:
+    """Return the hidden graph."""
+    return {"edges": [{"from": a, "to": b} for a, b in truth.target["edges"]]}
+
+
+@_or_abstention
+def _gold_skeleton(task: Task, truth: Truth) -> Members:
+    """Return the hidden graph without directions."""
+    return {"skeleton_edges": [{"a": a, "b": b} for a, b in truth.target["edges"]]}
+
+
+@_or_abstention
+def _gold_one_set(task: Task, truth: Truth) -> Members:
+    """Return the first valid set, or the word for why there is none."""
+    found = truth.target["sets"]
+    return {task.shape.field: _or_word(truth, found[0] if found else None)}
+
+
+@_or_abstention
+def _gold_sets(task: Task, truth: Truth) -> Members:
+    """Return all sets that the truth lists, or the word for why there is none."""
+    return {task.shape.field: _or_word(truth, truth.target["sets"])}
+
+
+@_or_abstention
+def _gold_names(task: Task, truth: Truth) -> Members:
+    """Return all forbidden names, or the word for why there is no set."""
+    return {task.shape.field: _or_word(truth, truth.target["names"])}
+
+
+def _or_word(truth: Truth, listed: Any) -> Any:
+    """Return ``listed`` if the truth has a list, else its word: ``no_backdoor`` or ``non_id``."""
+    category = truth.target["category"]
+    return listed if category == "set" else category
+
+
 PREDICTION_ALPHA: Final = 0.1
 """Prediction intervals are central 90% intervals (CausalDS A.9)."""
 
@@ -42,14 +136,14 @@ SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
 
 _exact = partial(Shape, pool="pass", metric="exact", check=check_json)
-_label = partial(_exact, score=exact_answer, gold=gold.first_accepted)
+_label = partial(_exact, score=exact_answer, gold=_gold_first_accepted)
 _number = partial(
     Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json,
-    gold=gold.number, check_truth=check_value,
+    gold=_gold_number, check_truth=check_value,
 )  # fmt: skip
 _interval = partial(
     Shape, kind="interval", pool="nrel_interval", metric="interval_score",
-    check=partial(check_json, then=with_bounds), score=effect_interval, gold=gold.interval,
+    check=partial(check_json, then=with_bounds), score=effect_interval, gold=_gold_interval,
     abstention=None, check_truth=check_value,
 )  # fmt: skip
 _f1 = partial(Shape, pool="f1", metric="f1", check=check_json, input_mode="story")
@@ -61,13 +155,13 @@ _ENDS: Final = ("prediction", "lower", "upper")
 
 PREDICTION: Final = Shape(
     "prediction_csv", "predictions", "prediction", "nrel_point", "rmse",
-    partial(check_csv, columns=_POINT), point_predictor, partial(gold.predictions, columns=_POINT),
+    partial(check_csv, columns=_POINT), point_predictor, partial(_gold_predictions, columns=_POINT),
     check_truth=check_labels,
 )  # fmt: skip
 PREDICTION_INTERVAL: Final = Shape(
     "prediction_interval_csv", "predictions", "prediction", "nrel_interval", "interval_score",
     partial(check_csv, columns=_ENDS), prediction_interval,
-    partial(gold.predictions, columns=_ENDS), check_truth=check_labels,
+    partial(_gold_predictions, columns=_ENDS), check_truth=check_labels,
 )  # fmt: skip
 
 # --- Right or wrong -----------------------------------------------------------------------------
@@ -79,7 +173,7 @@ EFFECT_SIGN: Final = _label(
 )
 SIGNS_BEFORE_AFTER: Final = Shape(
     "signs_before_after", "signs", "sign_before", "pass", "exact",
-    partial(check_json, then=with_both_signs), both_signs, gold.signs, labels=ASSOCIATION_SIGNS,
+    partial(check_json, then=with_both_signs), both_signs, _gold_signs, labels=ASSOCIATION_SIGNS,
 )  # fmt: skip
 ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
 BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
@@ -98,10 +192,10 @@ SET_COUNT: Final = _label(
     "set_count", "count", "n", labels=SET_WORDS, abstention="non_id", input_mode="story"
 )
 CONDITIONING_VAR: Final = _exact(
-    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=gold.first_accepted
+    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=_gold_first_accepted
 )
 ADJUSTMENT_SET: Final = _exact(
-    "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=gold.one_set,
+    "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=_gold_one_set,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
 )  # fmt: skip
 
@@ -116,16 +210,16 @@ EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
 
 # --- F1 -----------------------------------------------------------------------------------------
 
-EDGES: Final = _f1("edges", "edges", "edges", score=directed_edges, gold=gold.edges)
+EDGES: Final = _f1("edges", "edges", "edges", score=directed_edges, gold=_gold_edges)
 SKELETON_EDGES: Final = _f1(
-    "skeleton_edges", "edges", "skeleton_edges", score=undirected_edges, gold=gold.skeleton
+    "skeleton_edges", "edges", "skeleton_edges", score=undirected_edges, gold=_gold_skeleton
 )
 ADJUSTMENT_SETS: Final = _f1(
-    "adjustment_sets", "sets", "adjustment_sets", score=listed_sets, gold=gold.sets,
+    "adjustment_sets", "sets", "adjustment_sets", score=listed_sets, gold=_gold_sets,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 FORBIDDEN: Final = _f1(
-    "forbidden", "names", "forbidden", score=listed_names, gold=gold.names,
+    "forbidden", "names", "forbidden", score=listed_names, gold=_gold_names,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 
