@@ -232,26 +232,16 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
         else:
             found.notice(f"{where}: {error.message}; ignored")
         return
-    _add_value(entry["task_id"], entry["answer"], where, suffixes, found)
-
-
-def _add_value(
-    task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Submission
-) -> None:
-    """Record an answer given as a JSON value, as the bytes its file would hold.
-
-    One to no known task is counted and noted.
-    """
+    task_id, answer = entry["task_id"], entry["answer"]
     suffix = suffixes.get(task_id)
     if suffix is None:
         found.note_unknown(where, task_id, suffixes)
         return
+    # The bytes that its file would hold.
     text = answer if isinstance(answer, str) and suffix != ".json" else canonical_json(answer)
-    data = text.encode("utf-8")
-    if len(data) > MAX_BYTES[suffix]:
+    raw = RawAnswer(where, text.encode("utf-8"))
+    if len(raw.data or b"") > MAX_BYTES[suffix]:
         raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")
-    else:
-        raw = RawAnswer(where, data)
     found.add(task_id, raw)
 
 

@@ -1,6 +1,5 @@
 """Formats, rows and charts of ReplaySCM's ``page.toml``."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from grader.pages.words import interval_text, signed_interval, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm import cohorts
+from grader.tracks.replayscm.boolean import variables
 from grader.tracks.replayscm.problem import pack, parse_map
 from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
@@ -183,25 +183,18 @@ def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
     return [clouds("training against held-out replay", found, *axes, diagonal=True)]
 
 
-_NAME: Final = re.compile(r"[A-Za-z]\w*")
-
-
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
     """Return the hidden program as a graph of its formulas, and whether it is determined."""
     program: Mapping[str, str] = truth.target["gold"]
-    variables = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
-    edges = [
-        (name, child)
-        for child, formula in program.items()
-        for name in dict.fromkeys(_NAME.findall(formula))
-        if name in variables
-    ]
+    nodes = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
+    formulas = parse_map(program).items()
+    edges = [(name, child) for child, formula in formulas for name in sorted(variables(formula))]
     determined = (
         "determine every held-out cell" if truth.target["determined"] else "leave some open"
     )
     facts = [(child, formula) for child, formula in sorted(program.items())]
     facts.append(("the training worlds", determined))
-    return Explanation(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
+    return Explanation(Graph(nodes, edges), {}, facts, proofs(__file__)["program"])
 
 
 def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str, str]]:
