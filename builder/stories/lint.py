@@ -57,7 +57,15 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
 
 def _lint_domain(domain: Domain) -> Iterator[str]:
     """Yield every problem that one domain has by itself."""
-    yield from _lint_sizes(domain)
+    for what, number, (low, high) in (
+        ("variables", len(domain.concepts), VARIABLES),
+        ("edges", len(domain.mechanism_clauses), EFFECTS),
+    ):
+        if not low <= number <= high:
+            yield f"{number} {what}, should be {low} to {high}"
+    both = sum(len(concept.kinds) == 2 for concept in domain.concepts)
+    if both < LEAST_BOTH_KINDS * len(domain.concepts):
+        yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
     yield from _lint_names(domain)
     for concept in domain.concepts:
         yield from _lint_concept(concept)
@@ -66,19 +74,6 @@ def _lint_domain(domain: Domain) -> Iterator[str]:
             yield f"{cause} -> {effect}: {text}"
     yield from _lint_scenery(domain)
     yield from _lint_graph(domain)
-
-
-def _lint_sizes(domain: Domain) -> Iterator[str]:
-    """Yield wrong numbers of variables, of edges, and of variables that may have both kinds."""
-    for what, count, (low, high) in (
-        ("variables", len(domain.concepts), VARIABLES),
-        ("edges", len(domain.mechanism_clauses), EFFECTS),
-    ):
-        if not low <= count <= high:
-            yield f"{count} {what}, should be {low} to {high}"
-    both = sum(len(concept.kinds) == 2 for concept in domain.concepts)
-    if both < LEAST_BOTH_KINDS * len(domain.concepts):
-        yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
 
 
 def _lint_names(domain: Domain) -> Iterator[str]:

@@ -96,24 +96,18 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     )
 
 
-def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """Return an attempt's plan, counted from 0: plainest equations from ``PROFILE_ATTEMPTS`` on."""
-    if attempt < PROFILE_ATTEMPTS:
-        return plan
-    plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
-    return replace(plan, equations=plain)
-
-
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
     """Return the rows of attempt 0, 1 …, by config. Raises :class:`Rejection`. ``wordless`` counts
     the earlier attempts for which no story was told."""
-    planned = ScenePlan.from_json(spec.config_json)
-    world_key = planned.equations.world_key
+    plan = ScenePlan.from_json(spec.config_json)
+    world_key = plan.equations.world_key
     # A story does not depend on the world, so what a language model wrote serves every attempt.
-    words = attempt_key(spec.key, attempt if planned.telling.llm is None else wordless)
+    words = attempt_key(spec.key, attempt if plan.telling.llm is None else wordless)
     # Nor does a world on the story: tellings of one problem keep it, whoever lacked words.
     attempt -= wordless * (world_key is not None)
-    plan = plan_of_attempt(planned, attempt)
+    if attempt >= PROFILE_ATTEMPTS:
+        plain = replace(plan.equations, continuous=PLAINEST[0], binary=PLAINEST[1])
+        plan = replace(plan, equations=plain)
     key = attempt_key(spec.key if world_key is None else bytes.fromhex(world_key), attempt)
     world, truths = sample_hidden_world(plan, key)
     narration = narrate(plan, words)
