@@ -187,6 +187,8 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_not_unpacked(runner: Runner, 
     run = runner.grade(gold)
     assert run.rows["ate"]["reason"] == "too_large"
     assert run.report["unknown_answers"] == 299
+    told = run.report["notices"]
+    assert len(told) < 8 and any("299 answers are to no task of split dev" in one for one in told)
     only_changed(run, {"ate"})
 
 

@@ -135,6 +135,9 @@ def test_what_every_report_remarks_is_said_once(
     told = runner.run("leaderboard", board, *runner.dev).err
     assert told.count("no skill in causalds") == 1
     assert f"note: {board / 'b'}: usage.jsonl line 1" in told
+    shutil.copytree(board / "b", board / "b@2")
+    told = runner.run("leaderboard", board, *runner.dev).err
+    assert "note: 2 submissions: usage.jsonl line 1" in told and told.count("usage.jsonl") == 1
 
 
 def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:
