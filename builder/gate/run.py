@@ -9,7 +9,6 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
-from builder.gate.floors import check_floors
+from builder.gate.floors import FloorRow, check_floors
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
@@ -63,12 +62,12 @@ def run_gate(
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
-    The report ends with the first group of checks that has a failure. The release is taken apart
-    again. A part whose check a build left below ``staging`` is not checked again if its rows are
-    the same. Others are checked by ``check``, a function at module level that workers call: it
-    finds the track of a part and calls :func:`~builder.gate.part_check.check_part`. ``progress`` is
-    told what is being done. ``workers`` are processes (default: one for each processor). Raises
-    ``UsageError`` when there is no release or a private split lacks its private side.
+    The report ends with the first group of checks that has a failure. A part whose check a build
+    left below ``staging`` is not checked again if its rows are the same. Others are checked by
+    ``check``, a function at module level that workers call: it finds the track of a part and calls
+    :func:`~builder.gate.part_check.check_part`. ``progress`` is told what is being done.
+    ``workers`` are processes (default: one for each processor). Raises ``UsageError`` when there is
+    no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
     public_side(release)
@@ -98,22 +97,20 @@ def run_gate(
             lines += _truths(tables, total)
             tell("gate: exams, known answers, floors")
             graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
-    floors = {split: check_floors(opened, tracks, split) for split in opened.splits}
+    shown: list[FloorRow] = []
     for split in opened.splits:
-        manifest = opened.truth_side(split).manifest
-        lines += exam_lines(opened, tracks, split, manifest)
+        lines += exam_lines(opened, tracks, split, opened.truth_side(split).manifest)
         lines += _known_answers(split, checked[split], graded[split])
-    for split, (own, problems) in floors.items():
+        own, problems = check_floors(opened, tracks, split)
         figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"
         lines.append(line_of(f"{split}: floors", problems, figure if own else "none"))
+        # How often a constant is right in a private split is a fact of its truth.
+        shown += own if opened.has_public_truth(split) else ()
     tell("gate: leak test")
     leaks = leak_test(release, tracks)
     lines.append(_leak_line(leaks))
-    # How often a constant is right in a private split is a fact of its truth.
-    told = (own for split, (own, _) in floors.items() if opened.has_public_truth(split))
-    return GateReport(
-        tuple(lines), tuple(chain(*told)), leaks, tuple(_compositions(opened.public.manifest))
-    )
+    compositions = tuple(_compositions(opened.public.manifest))
+    return GateReport(tuple(lines), tuple(shown), leaks, compositions)
 
 
 def _checked_parts(
