@@ -76,8 +76,7 @@ def run_gate(
     lines = [*_integrity(opened, release, tracks)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
-    scratch = TemporaryDirectory(prefix="causal-exams-gate-")
-    with scratch as folder, Tables(release, tracks) as tables:
+    with TemporaryDirectory(prefix="gate-") as folder, Tables(release, tracks) as tables:
         tell("gate: ids, prompts, exams, secrecy")
         lines += _across_parts(release, tables)
         if not all(line.ok for line in lines):
