@@ -152,8 +152,7 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
     lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
     if result.metric_value is not None:
         lines.append((result.metric, number(result.metric_value, 6)))
-    messages = dict.fromkeys(filter(None, (checked.message, result.message)))
-    return [*lines, *(("why", message) for message in messages)]
+    return [*lines, ("why", result.message)] if result.message else lines
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None:
