@@ -26,18 +26,19 @@ def run(arguments: argparse.Namespace) -> int:
     exam, submission = read_answers(arguments)
     checked, notices = check_submission(exam, submission)
     out = console()
-    noted = {key: answer for key, answer in checked.items() if answer.message}
-    for task_id, answer in noted.items():
-        if answer.status != "missing":
+    in_part = 0
+    for task_id, answer in checked.items():
+        if answer.message and answer.status != "missing":
+            in_part += answer.status == "scored"
             reason = answer.reason or "in part"
             out.print(f"{task_id}  {reason}  {answer.message}", soft_wrap=True)
     for notice in notices:
         out.print(f"note: {notice}", soft_wrap=True)
     counts = Counter(answer.status for answer in checked.values())
     abstained = sum(answer.abstained for answer in checked.values())
-    in_part = sum(answer.status == "scored" for answer in noted.values())
     out.print(
-        f"{exam.split.name}/{exam.name}: {counts['scored']} valid ({abstained} abstain, {in_part} in "
-        f"part), {counts['invalid']} invalid, {counts['missing']} missing of {len(checked)} tasks"
+        f"{exam.split.name}/{exam.name}: {counts['scored']} valid "
+        f"({abstained} abstain, {in_part} in part), {counts['invalid']} invalid, "
+        f"{counts['missing']} missing of {len(checked)} tasks"
     )
     return int(arguments.strict and counts["invalid"] > 0)
