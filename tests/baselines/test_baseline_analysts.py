@@ -123,9 +123,7 @@ def test_informed_abstains_where_the_effect_is_not_identifiable() -> None:
         ("collider", "trivial_zero", [[]], ([], 0, 1, [Z], True)),
     ],
 )
-def test_informed_answers_what_the_story_alone_decides(
-    motif: str, method: str, minimal: Any, answers: Any
-) -> None:
+def test_informed_answers_what_the_story_alone_decides(motif, method, minimal, answers):
     """The method, the five cells of sets and the two of verdicts are read off one graph: a misread
     story shows first in these labels."""
     of = scene(motif, n=50)
@@ -158,9 +156,7 @@ def test_natural_effects_of_a_confounded_mediator_are_told_apart() -> None:
     ("direct", "indirect", "label"),
     [(1, -2, "indirect"), (-2, 1, "direct"), (1, -0.96, "tie"), (0.94, 1, "indirect")],
 )
-def test_dominance_has_a_tie_band_of_five_percent(
-    direct: float, indirect: float, label: str
-) -> None:
+def test_dominance_has_a_tie_band_of_five_percent(direct, indirect, label):
     """Sizes count, not signs, and near equality is a label of its own."""
     assert larger(direct, indirect) == label
 

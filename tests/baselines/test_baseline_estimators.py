@@ -1,7 +1,5 @@
 """Estimators, formulas and plans against closed forms, plain Monte Carlo and scikit-learn."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -144,9 +142,7 @@ def through(rng: np.random.Generator) -> tuple[Columns, Estimate]:
 
 
 @pytest.mark.parametrize("draw", [linear, through], ids=["back-door", "front-door"])
-def test_bootstrap_intervals_cover_as_often_as_they_say(
-    draw: Callable[[np.random.Generator], tuple[Columns, Estimate]],
-) -> None:
+def test_bootstrap_intervals_cover_as_often_as_they_say(draw):
     """Sixty samples with effect one: fewer than 52 covered has probability below 0.01 at 95%."""
     rng = np.random.default_rng(11)
     covered = sum((e := draw(rng)[1]).low <= 1.0 <= e.high for _ in range(60))

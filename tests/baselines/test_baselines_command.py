@@ -28,9 +28,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["empty", "constant", "random", "naive", "informed"])
-def test_a_baseline_answers_the_exam_from_public_files_alone(
-    name: str, release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_baseline_answers_the_exam_from_public_files_alone(name, release, tmp_path, capsys):
     """Truths are junk here: a baseline that peeked would fail instead of scoring well."""
     assert run(name, release, tmp_path / "a") == 0
     answers = [path for path in (tmp_path / "a").iterdir() if path.name != "run.json"]
@@ -43,9 +41,7 @@ def test_a_baseline_answers_the_exam_from_public_files_alone(
         assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
-def test_answers_are_written_through_no_link(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_are_written_through_no_link(release, tmp_path, capsys):
     """A link in the folder led to a card elsewhere, which was replaced."""
     mine, out = tmp_path / "mine.json", tmp_path / "a"
     mine.write_text('{"system": "empty"}')
@@ -56,17 +52,13 @@ def test_answers_are_written_through_no_link(
     assert mine.read_text() == '{"system": "empty"}'
 
 
-def test_gold_is_the_only_one_that_opens_the_truth(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gold_is_the_only_one_that_opens_the_truth(release, tmp_path, capsys):
     """The junk must in fact stop whoever opens it, or the test above shows nothing."""
     assert run("gold", release, tmp_path / "a") == 2
     assert "manifest" in capsys.readouterr().err
 
 
-def test_several_answer_as_each_does_alone(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_answer_as_each_does_alone(release, tmp_path, capsys):
     """Each in a folder of its name, with a line about it; the name of a board stands for many."""
     words = ["constant", "random", "constant", "--workers", "1", "--release", str(release)]
     assert main([*words, "--out", str(tmp_path)]) == 0
@@ -80,9 +72,7 @@ def test_several_answer_as_each_does_alone(
 
 
 @pytest.mark.slow
-def test_several_answer_in_processes_of_their_own(
-    release: Path, tmp_path: Path, root: Path
-) -> None:
+def test_several_answer_in_processes_of_their_own(release, tmp_path, root):
     """What a process is to do must be found by it, from the command as it is typed."""
     words = ["constant", "random", "--workers", "2", "--release", str(release)]
     command = [sys.executable, "-m", "baselines", *words, "--out", str(tmp_path)]
@@ -92,9 +82,7 @@ def test_several_answer_in_processes_of_their_own(
         assert contents(tmp_path / name) == contents(tmp_path / "alone" / name)
 
 
-def test_a_rerun_replaces_the_answers_of_the_same_baseline_only(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rerun_replaces_the_answers_of_the_same_baseline_only(release, tmp_path, capsys):
     """Stale answers of an older release, or another system's, would be graded as this one's."""
     run("constant", release, tmp_path / "a")
     (tmp_path / "a/cds-ffffffffffffffff.json").write_text("{}")
@@ -106,9 +94,7 @@ def test_a_rerun_replaces_the_answers_of_the_same_baseline_only(
     assert "'constant'" in capsys.readouterr().err
 
 
-def test_a_folder_without_run_card_is_left_alone(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_run_card_is_left_alone(release, tmp_path, capsys):
     """A typing error in --out would overwrite somebody's files."""
     (tmp_path / "thesis.tex").write_text("years of work")
     assert run("constant", release, tmp_path) == 2
@@ -128,13 +114,7 @@ def test_a_folder_without_run_card_is_left_alone(
         (["naive", "--private", "p"], "only gold"),
     ],
 )
-def test_a_mistake_is_one_line_with_the_fix(
-    arguments: list[str],
-    words: str,
-    release: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_mistake_is_one_line_with_the_fix(arguments, words, release, tmp_path, capsys):
     code = main([*arguments, "--release", str(release), "--out", str(tmp_path / "a")])
     error = capsys.readouterr().err
     assert code == 2 and words in error and len(error.splitlines()) == 1

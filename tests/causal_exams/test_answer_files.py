@@ -17,9 +17,7 @@ from causal_exams import conversation
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "nothing", "file"])
-def test_an_answer_that_is_no_file_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_an_answer_that_is_no_file_is_refused_at_once(monkeypatch, what):
     """A pipe that nobody writes into kept an attempt for a minute, without a sandbox for ever."""
     local = LocalSandboxEnvironment()
     place = Path(local.directory.name) / "answers" / "t.json"

@@ -85,9 +85,7 @@ def trajectory(folder: Path, task_id: str, status: str, **members: Any) -> None:
         ("APIConnectionError", {}, "error"),
     ],
 )
-def test_a_trajectory_of_mini_swe_agent(
-    status: str, members: dict[str, Any], ending: str, tmp_path: Path
-) -> None:
+def test_a_trajectory_of_mini_swe_agent(status, members, ending, tmp_path):
     trajectory(tmp_path, IDS[0], status, **members)
     trajectory(tmp_path, "another", status)
     (found,) = from_mini_swe(tmp_path, TASKS)

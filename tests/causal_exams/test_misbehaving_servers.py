@@ -49,9 +49,7 @@ ODD = {
 }
 
 
-def test_what_an_endpoint_sends_ends_one_task_at_most(
-    mini_release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_an_endpoint_sends_ends_one_task_at_most(mini_release, tmp_path, capfd):
     """An infrastructure's failure is no answer; a model's empty reply is one without an answer."""
     sent, out = {**BROKEN, **ODD, "good": GOOD, "good too": GOOD}, tmp_path / "run"
     asked = sorted(task.task_id for task in tasks(mini_release, "ccr"))[: len(sent)]
@@ -82,9 +80,7 @@ def test_what_an_endpoint_sends_ends_one_task_at_most(
 
 
 @pytest.mark.parametrize("what", ["nobody listens", "silence"])
-def test_a_dead_endpoint_leaves_every_task_for_later(
-    what: str, mini_release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dead_endpoint_leaves_every_task_for_later(what, mini_release, tmp_path, capfd):
     """87 tasks were once marked as failed for good because an endpoint was down."""
     options = ("--setting", "closed", "--track", "ccr", "--limit", "3", "--max-retries", "0")
     out = tmp_path / "run"
@@ -122,9 +118,7 @@ def test_what_failed_is_asked_again_and_nothing_else(mini_release: Path, tmp_pat
         assert len(server.requests) - before == 2
 
 
-def test_kill_9_at_four_moments_loses_nothing_and_asks_nothing_twice(
-    mini_release: Path, tmp_path: Path
-) -> None:
+def test_kill_9_at_four_moments_loses_nothing_and_asks_nothing_twice(mini_release, tmp_path):
     """What a log holds as answered is never asked again, whenever the run is killed."""
     from causal_exams.attempts import samples
 

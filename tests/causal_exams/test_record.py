@@ -23,9 +23,7 @@ OPEN = ("--sandbox", "bubblewrap")
 
 
 @NEEDS_BWRAP
-def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
-    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(mini_release, tmp_path, capsys):
     """The open setting: tools, a complaint about an invalid file, the answer."""
     task = next(t for t in tasks(mini_release, "causalds") if t.shape.name == "ate")
     look = "import pandas, os; print(sorted(os.listdir()))"
@@ -73,9 +71,7 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     ],
     ids=["tokens", "time", "refused", "no answer"],
 )  # fmt: skip
-def test_why_a_task_ended_is_told_and_counted(
-    options: tuple[str, ...], reply: Reply, ending: str, mini_release: Path, tmp_path: Path
-) -> None:
+def test_why_a_task_ended_is_told_and_counted(options, reply, ending, mini_release, tmp_path):
     (task, *_), out = tasks(mini_release, "ccr"), tmp_path / "run"
 
     def script(messages: list[dict[str, Any]]) -> Reply:
@@ -91,9 +87,7 @@ def test_why_a_task_ended_is_told_and_counted(
     assert report["census"]["tasks"] == 1  # what was asked, not an exam that was failed
 
 
-def test_what_a_local_model_costs_is_counted_and_can_be_limited(
-    small: Path, tmp_path: Path
-) -> None:
+def test_what_a_local_model_costs_is_counted_and_can_be_limited(small, tmp_path):
     """Prices of a model that no list knows; 10 and 5 tokens are 20 dollars here."""
     price = {"input": 1e6, "output": 2e6, "input_cache_write": 0, "input_cache_read": 0}
     (tmp_path / "prices.json").write_text(json.dumps({"openai-api/local/m": price}))
@@ -133,9 +127,7 @@ def test_logs_hold_no_truth(mini_release: Path, tmp_path: Path) -> None:
     assert card["settings"]["sandbox"] is None  # nothing ran in one
 
 
-def test_boards_label_and_filter_by_setting(
-    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_boards_label_and_filter_by_setting(mini_release, tmp_path, capsys):
     chosen = ("--track", "ccr", "--limit", "2")
     runs = {"closed": ("--setting", "closed"), "told": ("--preset", "ccr-paper")}
     for name, options in runs.items():

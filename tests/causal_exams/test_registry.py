@@ -26,9 +26,7 @@ def inspect(installed: Path, folder: Path, server: Server, *words: str) -> str:
     return done.stdout
 
 
-def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(
-    installed: Path, small: Path, tmp_path: Path
-) -> None:
+def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(installed, small, tmp_path):
     """``eval`` with epochs, then ``eval-set`` twice: the second asks nothing more."""
     from causal_exams.attempts import samples
     from causal_exams.cli import main

@@ -49,9 +49,7 @@ def test_pass_through_values_are_json_where_they_are() -> None:
         pairs(["top_k"], "-G")
 
 
-def test_an_output_budget_shortens_what_a_command_showed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_budget_shortens_what_a_command_showed(tmp_path, capsys):
     """CausalDS A.15: 1,000, 3,200 and by default 10,000 characters."""
     out = ("--out", str(tmp_path / "run"))
     assert main(["run", "release", "--model", "m", *out, "--output-budget", "9"]) == 2
@@ -102,9 +100,7 @@ def test_a_card_holds_no_key() -> None:
     assert kept["model_args"]["service"] == "flex"
 
 
-def test_a_card_names_the_image_by_its_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_card_names_the_image_by_its_digest(tmp_path, monkeypatch):
     """As the engine tells it; without one there is none, and other sandboxes have none."""
     engine = tmp_path / "docker"
     engine.write_text(
@@ -181,9 +177,7 @@ def test_the_prompt_lists_what_the_image_installs() -> None:
     assert "python:3.11" in recipe and "-r /tmp/requirements.txt" in recipe
 
 
-def test_without_inspect_the_command_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_without_inspect_the_command_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     assert main(["run", "release", "--model", "m", "--out", str(tmp_path / "r")]) == 2
     assert "pip install 'causal-exams[run]'" in capsys.readouterr().err
@@ -201,9 +195,7 @@ def test_grading_loads_no_client_of_a_model(root: Path) -> None:
     assert done.stdout == "[]\n"
 
 
-def test_a_run_killed_as_it_makes_its_key_leaves_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_killed_as_it_makes_its_key_leaves_none(tmp_path, monkeypatch):
     """It left an empty one, with which no later run could go on."""
     pytest.importorskip("inspect_ai", reason="needs the extra run")
     from causal_exams.running import _BEFORE, _make_key

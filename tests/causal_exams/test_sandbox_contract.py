@@ -222,9 +222,7 @@ def test_root_runs_commands_as_a_user_without_rights(monkeypatch: pytest.MonkeyP
     box._folder.cleanup()
 
 
-def test_where_the_sandbox_does_not_work_one_line_says_how_to_go_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_the_sandbox_does_not_work_one_line_says_how_to_go_on(monkeypatch):
     from causal_exams import bubblewrap
     from grader.errors import UsageError
 
@@ -236,9 +234,7 @@ def test_where_the_sandbox_does_not_work_one_line_says_how_to_go_on(
     assert "\n" not in str(error.value)
 
 
-def test_root_without_the_program_that_drops_rights_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_root_without_the_program_that_drops_rights_is_refused(monkeypatch):
     from causal_exams import bubblewrap
     from grader.errors import UsageError
 

@@ -41,10 +41,7 @@ def words(release: Path, out: Path, *more: str) -> list[str]:
     ],
     ids=["model", "key", "option", "value", "task", "exam", "limit", "sandbox"],
 )
-def test_one_line_says_what_to_do_and_the_folder_can_be_used(
-    more: tuple[str, ...], says: str, small: Path, tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_one_line_says_what_to_do_and_the_folder_can_be_used(more, says, small, tmp_path, capfd):
     out = tmp_path / "run"
     assert main(words(small, out, *more)) == 2
     (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("error")]
@@ -67,9 +64,7 @@ def test_one_line_says_what_to_do_and_the_folder_can_be_used(
         ),
     ],
 )
-def test_prices_that_are_none_are_one_line(
-    text: str | None, says: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_prices_that_are_none_are_one_line(text, says, small, tmp_path, capfd):
     file = tmp_path / "prices.yaml"
     if text is not None:
         file.write_text(text)
@@ -78,9 +73,7 @@ def test_prices_that_are_none_are_one_line(
     assert says in capfd.readouterr().err and not (tmp_path / "run").exists()
 
 
-def test_a_folder_with_other_things_in_it_stays_as_it_is(
-    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_with_other_things_in_it_stays_as_it_is(small, tmp_path, capfd):
     """`--out .` beside a folder `answers` would once have replaced what was in there."""
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers" / "mine.json").write_text("{}")
@@ -95,9 +88,7 @@ def test_a_folder_with_other_things_in_it_stays_as_it_is(
 
 
 @pytest.mark.parametrize("name", ["report.json", "run.json", "host.key", ".lock", "logs"])
-def test_a_run_writes_through_no_link(
-    name: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_writes_through_no_link(name, small, tmp_path, capfd):
     """The folder of a run may be a stranger's; a link in it led to any file of who goes on."""
     out, mine = tmp_path / "run", tmp_path / "mine"
     out.mkdir()
@@ -111,9 +102,7 @@ def test_a_run_writes_through_no_link(
     assert not mine.exists() if name == ".lock" else mine.read_text() == "{}"
 
 
-def test_no_word_of_a_model_or_an_endpoint_acts_on_a_terminal(
-    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_no_word_of_a_model_or_an_endpoint_acts_on_a_terminal(small, tmp_path, capfd):
     """Replies, errors and the system's name, in all that a run prints and writes."""
     sent = iter(
         [Reply(EVIL, status=400), Reply(EVIL), Reply(f"```json\n{json.dumps({EVIL: EVIL})}\n```")]

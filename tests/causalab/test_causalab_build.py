@@ -202,9 +202,7 @@ def test_shared_graphs_are_refused_in_a_private_split() -> None:
         ),
     ],
 )
-def test_a_bad_table_is_one_line_with_the_key_and_the_fix(
-    table: dict[str, object], message: str
-) -> None:
+def test_a_bad_table_is_one_line_with_the_key_and_the_fix(table, message):
     with pytest.raises(UsageError, match=f"splits.dev.causalab.*{message}") as caught:
         config(**table)
     assert "\n" not in str(caught.value)

@@ -148,9 +148,7 @@ def signature(edges: Graph, targets: Iterable[str]) -> tuple[object, object]:
 
 
 @pytest.mark.parametrize(("size", "count"), [(2, 3), (3, 25), (4, 543)])
-def test_sizes_agree_with_brute_force_for_every_graph_and_set_of_targets(
-    size: int, count: int
-) -> None:
+def test_sizes_agree_with_brute_force_for_every_graph_and_set_of_targets(size, count):
     nodes = NODES[:size]
     graphs = every_dag(nodes)
     assert len(graphs) == count

@@ -70,9 +70,7 @@ def test_a_reversed_edge_costs_direction_but_not_the_skeleton() -> None:
         ({("a", "b"), ("a", "d")}, 3),
     ],
 )
-def test_the_structural_distance_counts_a_reversal_once(
-    predicted: set[tuple[str, str]], distance: int
-) -> None:
+def test_the_structural_distance_counts_a_reversal_once(predicted, distance):
     assert shd(predicted, {("a", "b"), ("b", "c"), ("a", "c")}) == distance
 
 
@@ -132,9 +130,7 @@ def test_both_terms_of_a_quadratic_count_where_the_reference_sees_the_linear_one
     ("offset", "accurate", "exact"),
     [(0, 1, 1), (0.004, 1, 1), (0.01, 1, 0), (5, 1, 0), (-5, 1, 0), (5.01, 0, 0), (-5.01, 0, 0)],
 )
-def test_accuracy_is_symmetric_and_exactness_beside_it(
-    offset: float, accurate: int, exact: int
-) -> None:
+def test_accuracy_is_symmetric_and_exactness_beside_it(offset, accurate, exact):
     episode = chain_episode()
     found = scored(TRUE, episode=episode, prediction=episode.frequency + offset)
     assert (found["accurate"], found["exact"]) == (accurate, exact)

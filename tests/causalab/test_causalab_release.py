@@ -53,9 +53,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_private_split_needs_its_host(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_private_split_needs_its_host(release, tmp_path, capsys):
     """The public folder is all that a test taker has; the maintainer hosts the laboratory."""
     arguments = ["--release", str(release), "--split", "test", "--out"]
     assert answer(["solver", *arguments, str(tmp_path / "a")]) == 2
@@ -80,9 +78,7 @@ def test_blind_answers_need_no_host(release: Path, tmp_path: Path) -> None:
         assert grade(command) == 0
 
 
-def test_the_generation_report_stands_beside_table_1(
-    release: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_generation_report_stands_beside_table_1(release, capsys):
     assert build(["inspect", str(release)]) == 0
     text = capsys.readouterr().out
     assert "4 graphs" not in text and "6 graphs, 10 episodes." in text

@@ -129,9 +129,7 @@ def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[
     assert SPECIFICATION.of_reports([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 
-def test_the_terminal_shows_every_suite(
-    scores: list[Score], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terminal_shows_every_suite(scores, capsys):
     console().print(*map(in_terminal, SPECIFICATION.in_terminal(_reports(scores, "x")[0])))
     shown = capsys.readouterr().out
     assert "main-4 2o12i" in shown and "0.333" in shown and "possible" in shown

@@ -93,9 +93,7 @@ FREQUENCY = ("equations", "frequency")
          "outside the reactor's range"),
     ],
 )  # fmt: skip
-def test_a_planted_error_is_found_and_named(
-    suite: str, side: str, path: tuple[str | int, ...], edit: Edit, message: str
-) -> None:
+def test_a_planted_error_is_found_and_named(suite, side, path, edit, message):
     problems = changed(suite, side, path, edit)
     assert problems and all(suite in problem for problem in problems)
     assert any(re.search(message, problem) for problem in problems), problems

@@ -55,9 +55,7 @@ def test_signs_belong_to_the_numbers() -> None:
     "coefficients",
     [{"base": 1, "c2_ph": 0.01, "c_ph": -1.5}, {"base": 1, "c_ph_1": 0.01, "c_ph_2": -1.5}],
 )
-def test_quadratic_terms_have_a_square_and_a_linear_coefficient(
-    coefficients: dict[str, float],
-) -> None:
+def test_quadratic_terms_have_a_square_and_a_linear_coefficient(coefficients):
     square, linear = list(coefficients)[1:]
     equation = f"base + {square}*ph^2 + {linear}*ph"
     found = parse(hypothesis(equation, coefficients, ("ph",)), "quadratic")
@@ -88,9 +86,7 @@ def test_edges_may_be_pairs_and_repeats_collapse() -> None:
         ([["frequency", "density"], ["density", "frequency"]], True, "a circle from "),
     ],
 )  # fmt: skip
-def test_what_the_law_rules_out_is_no_hypothesis(
-    edges: list[list[str]], acts: bool, says: str
-) -> None:
+def test_what_the_law_rules_out_is_no_hypothesis(edges, acts, says):
     causes = [cause for cause, effect in edges if effect == TARGET]
     equation = " + ".join(["base", *(f"c_{cause}*{cause}" for cause in causes)])
     numbers = {"base": 1, **{f"c_{cause}": 2 for cause in causes}}

@@ -92,9 +92,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "says"), BAD, ids=range(len(BAD)))
-def test_a_bad_line_gets_one_line_back_is_logged_and_costs_nothing(
-    tmp_path: Path, line: bytes, says: str
-) -> None:
+def test_a_bad_line_gets_one_line_back_is_logged_and_costs_nothing(tmp_path, line, says):
     path = tmp_path / "t.jsonl"
     session = Session(chain_episode(), path)
     _, refused, status = talk(session, line, {"op": "status"})
@@ -183,9 +181,7 @@ def test_a_line_torn_by_a_kill_is_dropped_on_resuming(tmp_path: Path, cut: int) 
     assert len(verify(episode, path.read_bytes()).readings) == 1
 
 
-def test_what_cannot_be_written_is_not_answered_and_costs_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_written_is_not_answered_and_costs_nothing(tmp_path, monkeypatch):
     """A full disk, half a line in: the reading is never seen, and its budget is still there."""
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path)
@@ -247,9 +243,7 @@ def test_a_submissions_name_is_a_plain_file_name(tmp_path: Path, name: str) -> N
         session_path(tmp_path, name, chain_episode())
 
 
-def test_the_command_hosts_over_its_pipes(
-    tmp_path: Path, episode_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_hosts_over_its_pipes(tmp_path, episode_file, monkeypatch):
     """A session that ends unfinished is taken up where it stands."""
     options = ("--sessions", str(tmp_path / "kept"), "--submission", "team")
     for request, remaining in (
@@ -266,9 +260,7 @@ def test_the_command_hosts_over_its_pipes(
     assert len(verify(chain_episode(), path.read_bytes()).readings) == 1
 
 
-def test_each_submission_of_a_team_has_a_session_of_its_own(
-    tmp_path: Path, episode_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_submission_of_a_team_has_a_session_of_its_own(tmp_path, episode_file, monkeypatch):
     """A host took no name but `acme-2`, which the ledger of an exam counted as another team."""
     request = b'{"op":"intervene","name":"density","value":3}\n'
     for name, remaining in (("acme", 7), ("acme@2", 7), ("acme@2", 6)):
@@ -283,9 +275,7 @@ def test_each_submission_of_a_team_has_a_session_of_its_own(
     assert sorted(path.parent.name for path in kept) == ["acme", "acme@2"]
 
 
-def test_the_command_explains_wrong_use(
-    tmp_path: Path, episode_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_explains_wrong_use(tmp_path, episode_file, capsys):
     kept = str(tmp_path / "t.jsonl")
     (tmp_path / "short.key").write_bytes(b"short")
     (tmp_path / "bad.json").write_text('{"task_id": "x"}', encoding="utf-8")

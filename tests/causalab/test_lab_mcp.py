@@ -69,9 +69,7 @@ def port() -> Iterator[int]:
 
 
 @pytest.mark.slow
-def test_the_mcp_servers_run_over_pipes_and_over_http(
-    tmp_path: Path, episode_file: Path, port: int, root: Path
-) -> None:
+def test_the_mcp_servers_run_over_pipes_and_over_http(tmp_path, episode_file, port, root):
     mcp_client = pytest.importorskip("mcp.client.client")
     from mcp.client.stdio import StdioServerParameters, stdio_client
 

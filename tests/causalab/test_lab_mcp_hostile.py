@@ -58,9 +58,7 @@ HOSTILE = [
 
 
 @pytest.mark.slow
-def test_no_message_stops_the_server_or_changes_more_than_it_may(
-    tmp_path: Path, episode_file: Path, root: Path
-) -> None:
+def test_no_message_stops_the_server_or_changes_more_than_it_may(tmp_path, episode_file, root):
     """Over pipes, in the raw: of all of it one intervention is valid, and one is made."""
     kept = tmp_path / "kept"
     command = [sys.executable, "-m", "causal_exams", "lab", str(episode_file), "--mcp"]
@@ -122,9 +120,7 @@ def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_page_in_a_browser_cannot_speak_to_the_server_over_http(
-    tmp_path: Path, episode_file: Path, root: Path
-) -> None:
+def test_a_page_in_a_browser_cannot_speak_to_the_server_over_http(tmp_path, episode_file, root):
     """One that rebinds its name to 127.0.0.1 sends its own host and origin."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

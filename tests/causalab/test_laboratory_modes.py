@@ -2,7 +2,6 @@
 
 import json
 from graphlib import CycleError
-from pathlib import Path
 
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
@@ -36,9 +35,7 @@ def test_the_opening_reading_is_the_equations_at_the_bases() -> None:
         ("do", {"density": 10.0, "moisture": 40.0, TARGET: 150.0}),
     ],
 )
-def test_setting_a_property_with_a_parent_differs_by_mode(
-    mode: str, shown: dict[str, float]
-) -> None:
+def test_setting_a_property_with_a_parent_differs_by_mode(mode, shown):
     assert lab(mode).intervene("moisture", 40) == shown
 
 
@@ -50,9 +47,7 @@ def test_setting_a_property_with_a_parent_differs_by_mode(
         ("do", 40.0, 20 + 3 * 40 + 30.0),  # but not on a held property
     ],
 )
-def test_effects_persist_and_parents_go_on_acting_unless_cut(
-    mode: str, moisture: float, frequency: float
-) -> None:
+def test_effects_persist_and_parents_go_on_acting_unless_cut(mode, moisture, frequency):
     session = lab(mode)
     session.intervene("moisture", 40)
     reading = session.intervene("density", 30)
@@ -93,9 +88,7 @@ def test_a_disturbance_shifts_its_nodes_after_each_intervention_and_never_builds
 
 
 @pytest.mark.parametrize(("mode", "shown"), [("pin", 45.0), ("do", 40.0)])
-def test_a_value_is_solved_on_clean_readings_and_a_held_one_feels_no_disturbance(
-    mode: str, shown: float
-) -> None:
+def test_a_value_is_solved_on_clean_readings_and_a_held_one_feels_no_disturbance(mode, shown):
     disturbance = {"nodes": ["moisture"], "values": [5.0], "sequence": [5.0, 5.0]}
     session = lab(mode, disturbance=disturbance, budget=2)
     assert session.intervene("moisture", 40)["moisture"] == shown
@@ -123,9 +116,7 @@ def test_circular_equations_are_no_model() -> None:
         ("public", "records", [], "records"),
     ],
 )
-def test_an_episode_that_contradicts_itself_is_refused(
-    part: str, member: str, value: object, message: str
-) -> None:
+def test_an_episode_that_contradicts_itself_is_refused(part, member, value, message):
     row = make_row(CHAIN)
     row[part][member] = value
     with pytest.raises(EpisodeError, match=message):
@@ -136,9 +127,7 @@ def test_an_episode_that_contradicts_itself_is_refused(
     ("part", "member", "value"),
     [("private", "base", "x"), ("public", "mode", "wish"), ("public", "budget", -1)],
 )
-def test_an_episode_in_a_file_must_fit_the_schemas(
-    part: str, member: str, value: object, tmp_path: Path
-) -> None:
+def test_an_episode_in_a_file_must_fit_the_schemas(part, member, value, tmp_path):
     row = make_row(CHAIN)
     row[part][member] = value
     (tmp_path / "own.json").write_text(json.dumps(row))

@@ -35,9 +35,7 @@ def events(session: Laboratory) -> list[str]:
         (TARGET, 4, "cannot be set; set one of moisture, density"),
     ],
 )
-def test_a_bad_setting_says_what_is_allowed_and_costs_nothing(
-    name: object, value: object, says: str
-) -> None:
+def test_a_bad_setting_says_what_is_allowed_and_costs_nothing(name, value, says):
     session = Laboratory(chain_episode())
     with pytest.raises(RefusedRequest) as refusal:
         session.intervene(name, value)

@@ -39,9 +39,7 @@ def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
     return folder, task.task_id
 
 
-def test_explain_draws_the_session_of_a_public_task(
-    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
-) -> None:
+def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_answers):
     folder, task_id = lab_answers
     drawn = tmp_path / "session.html"
     release = ["--release", str(mini_release)]
@@ -54,9 +52,7 @@ def test_explain_draws_the_session_of_a_public_task(
     assert main([*explain, "--html", str(drawn)]) == 2, "nothing to draw of what is invalid"
 
 
-def test_transcripts_travel_in_every_form_of_a_submission(
-    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
-) -> None:
+def test_transcripts_travel_in_every_form_of_a_submission(mini_release, tmp_path, lab_answers):
     """As a file, a line of answers.jsonl, and packed: the same points."""
     folder, task_id = lab_answers
     text = (folder / f"{task_id}.jsonl").read_text(encoding="utf-8")
@@ -102,9 +98,7 @@ def hosted(exam: Exam, task: Task, name: str, key: bytes = KEY) -> str:
     return laboratory.transcript_text()
 
 
-def test_signed_sessions_of_several_submissions_are_refused(
-    mini_release: Path, tmp_path: Path
-) -> None:
+def test_signed_sessions_of_several_submissions_are_refused(mini_release, tmp_path):
     """A host signs for everyone; one system's answers should be one system's sessions."""
     exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
     folder, tasks = tmp_path / "answers", exam.tasks
@@ -130,9 +124,7 @@ def test_signed_sessions_of_several_submissions_are_refused(
         ("acme@2", "acme@2"),
     ],
 )
-def test_a_submission_holds_sessions_of_its_team(
-    mini_release: Path, tmp_path: Path, opened: str, file: str
-) -> None:
+def test_a_submission_holds_sessions_of_its_team(mini_release, tmp_path, opened, file):
     """Host, packing, board and ledger name a team alike: by what stands before the first `@`."""
     exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
     source, (task, *_) = tmp_path / file.removesuffix(".parquet"), exam.tasks
@@ -197,9 +189,7 @@ def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_pat
     assert row["report"]["submission"]["sessions"] == {"started": 4, "tasks": 2, "most": 3}
 
 
-def test_a_private_report_does_not_say_whether_a_made_up_session_replays(
-    mini_release: Path, tmp_path: Path
-) -> None:
+def test_a_private_report_does_not_say_whether_a_made_up_session_replays(mini_release, tmp_path):
     """Else each transcript asks the hidden mechanism; equal answers have one hash all the same."""
     split = Split.open(open_release(mini_release), None, "mini", "causalab")
     known, private = (replace(split, reveal=r).choose_exam_for() for r in (True, False))

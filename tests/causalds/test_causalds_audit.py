@@ -75,9 +75,7 @@ def test_truths_of_coarsened_worlds_agree_with_their_second_derivation() -> None
         assert all(len(set(c["values"])) < 20 for c in shown["data"] if c["name"] in few)
 
 
-def test_what_chance_did_at_a_first_look_is_looked_at_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_chance_did_at_a_first_look_is_looked_at_again(monkeypatch):
     """Of ten million right numbers some are five standard errors off. Units that stray are put in
     place of the first: they refuse a right scene, and the second look does not. A number that is
     just far enough off for a first look is refused by both."""
@@ -161,9 +159,7 @@ BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = 
 
 
 @pytest.mark.parametrize(("key", "motif", "harm", "message"), BROKEN)
-def test_a_wrong_truth_is_named(
-    key: str, motif: str | None, harm: Callable[[dict[str, Any]], object], message: str
-) -> None:
+def test_a_wrong_truth_is_named(key, motif, harm, message):
     found, truth = _scene_with(key, motif)
     harm(truth)
     problems = _audit(found)
@@ -204,9 +200,7 @@ WRONG_NUMBERS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
 
 
 @pytest.mark.parametrize(("motif", "harm", "message"), WRONG_NUMBERS)
-def test_a_wrong_stored_number_is_named_without_a_task(
-    motif: str, harm: Callable[[dict[str, Any]], object], message: str
-) -> None:
+def test_a_wrong_stored_number_is_named_without_a_task(motif, harm, message):
     """World rows are published too, and tasks of later versions rest on them."""
     assert any(f"quantities: {message}" in line for line in _stored(harm, motif))
 
@@ -228,9 +222,7 @@ UNPROMISED: list[tuple[str, str, Callable[[dict[str, Any]], object]]] = [
 
 
 @pytest.mark.parametrize(("key", "motif", "harm"), UNPROMISED)
-def test_a_margin_that_its_own_error_undoes_is_noticed(
-    key: str, motif: str, harm: Callable[[dict[str, Any]], object]
-) -> None:
+def test_a_margin_that_its_own_error_undoes_is_noticed(key, motif, harm):
     """The prompt promises the margin: four combined standard errors must leave it standing."""
     assert any(f"{key}: asked although" in line for line in _stored(harm, motif))
 

@@ -152,9 +152,7 @@ def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch)
     assert calls == [attempt_key(spec.key, k) for k in range(3)]
 
 
-def test_an_infeasible_plan_is_an_error_that_names_the_instance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_infeasible_plan_is_an_error_that_names_the_instance(monkeypatch):
     """Endless retries would hang a build without a word."""
     from builder.tracks.causalds import track
 
@@ -181,9 +179,7 @@ def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
     pytest.fail("no attempt was ever redrawn; the margin is not applied")
 
 
-def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(monkeypatch):
     """One scene in several hundred would else stop a build whose secret nobody can choose."""
     from builder.tracks.causalds import track
 

@@ -155,9 +155,7 @@ def test_a_missing_number_of_scenes_is_refused() -> None:
         ),
     ],
 )
-def test_quotas_that_no_scenes_meet_are_named_while_planning(
-    changes: dict[str, object], message: str
-) -> None:
+def test_quotas_that_no_scenes_meet_are_named_while_planning(changes, message):
     """Some quotas hang on others; planning finds them out, and nothing has been built by then."""
     config = TRACK.parse(TomlTable({"scenes": 28, **changes}, f"{WHERE}."))
     with pytest.raises(UsageError) as error:

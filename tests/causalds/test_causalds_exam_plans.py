@@ -44,9 +44,7 @@ def test_every_shipped_exam_file_parses(root: Path) -> None:
         ({"views": [{"of": ["prediction"], "weights": {"clean": 0}}]}, "views"),
     ],
 )
-def test_a_bad_exam_file_is_named_with_its_key(
-    root: Path, change: dict[str, object], key: str
-) -> None:
+def test_a_bad_exam_file_is_named_with_its_key(root, change, key):
     """A typo must cost a second."""
     with pytest.raises(UsageError, match=f"realistic.{key}"):
         model(root, "realistic", **change)

@@ -370,9 +370,7 @@ def test_table_11_is_met_number_for_number(root: Path) -> None:
     ({"counts": {"chain": {"prediction": 9}}, "tasks": 9, "unidentifiable": 9}, 400,
      "unidentifiable: 9 are asked, but the ATE of [0-8] scenes"),
 ])  # fmt: skip
-def test_counts_that_cannot_be_met_name_the_one_that_is_short(
-    root: Path, change: Mapping[str, object], keep: int, told: str
-) -> None:
+def test_counts_that_cannot_be_met_name_the_one_that_is_short(root, change, keep, told):
     """Before the build: the plan composes the exam from what scenes may be asked."""
     with pytest.raises(UsageError, match=told):
         compose(model(root, "causalds-paper", **change), paper_scenes()[:keep], KEY, "here")

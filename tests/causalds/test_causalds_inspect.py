@@ -84,9 +84,7 @@ def test_a_scene_is_found_by_its_id_too(release) -> None:
     assert inspect_scene(folder, name)[1].startswith(name)
 
 
-def test_a_page_is_called_by_no_id_that_leads_elsewhere(
-    release, tmp_path, monkeypatch, capsys
-) -> None:
+def test_a_page_is_called_by_no_id_that_leads_elsewhere(release, tmp_path, monkeypatch, capsys):
     """Ids of a release made elsewhere became names of files."""
     drawn = replace(TRACK, scene_page=lambda *_: ("page", "../x\nwhat it shows"))
     monkeypatch.setitem(TRACKS, "causalds", drawn)

@@ -169,9 +169,7 @@ def test_a_scene_that_is_told_again_states_the_key_of_its_world() -> None:
     assert world["world_key"] == _plans([again])[0].equations.world_key != again.key.hex()
 
 
-def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(monkeypatch):
     """Answers are read generously, which is fair only while no two names are read alike."""
     plan = _plans(specs(scenes=1, words="anonymous", views=["clean"]))[0]
     told = narrate(plan, b"words")

@@ -74,9 +74,7 @@ def test_a_free_text_is_not_held_to_the_reading() -> None:
 
 
 @pytest.mark.parametrize("frame", frames.EFFECTS, ids=lambda frame: frame.text)
-def test_every_effect_frame_with_its_slots_swapped_is_noticed(
-    frame: frames.Frame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_effect_frame_with_its_slots_swapped_is_noticed(frame, monkeypatch):
     """The verifier does not know what it says."""
     text = _swapped(frame.text, *SWAPS[0])
     wrong = frames.Frame(text, frozenset({"cause", "effect"}))

@@ -85,9 +85,7 @@ def test_an_entry_that_is_no_yes_or_no_is_wrong_for_its_case_alone(entry: object
 
 
 @pytest.mark.parametrize(("share", "complete"), [(0.0, True), (0.09, True), (0.12, False)])
-def test_a_context_with_unreadable_factual_answers_is_not_complete(
-    share: float, complete: bool
-) -> None:
+def test_a_context_with_unreadable_factual_answers_is_not_complete(share, complete):
     """No estimate needs them, so that leaving them out showed nowhere."""
     exam = Exam({"seed": "factual", "sizes": (3, 3, 3)})
 

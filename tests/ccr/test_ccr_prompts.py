@@ -47,9 +47,7 @@ def points(task: Task, truth: Truth, answer: object) -> float:
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
 @pytest.mark.parametrize("operators", ["random", "mixed"])
-def test_the_story_reader_answers_every_unit_from_the_text_alone(
-    theme: str, operators: str
-) -> None:
+def test_the_story_reader_answers_every_unit_from_the_text_alone(theme, operators):
     """One wrong answer means that a prompt lacks, or garbles, what is needed."""
     made = built(f"{theme}/0", theme=theme, operators=operators, sizes=(3, 4, 3))
     for task, truth in pairs_of(made, "ccr"):

@@ -9,7 +9,7 @@ import pytest
 from ccr_grading import Exam, exhaustive, ignores
 
 from baselines.ccr import global_wrong, naive, perfect, shifted_model
-from baselines.exam import OpenedExam, SolveTask
+from baselines.exam import OpenedExam
 from baselines.systems import answer_tasks, named_systems
 from grader.tracks.ccr.estimates import estimate, weights_of
 
@@ -33,9 +33,7 @@ def any_exam(request: pytest.FixtureRequest, exam: Exam, long_exam: Exam) -> Exa
 @pytest.mark.parametrize(
     ("solver", "quadrant"), [(perfect, "VC"), (shifted_model, "IC"), (ignores, "IC")]
 )
-def test_a_reference_reasoner_lands_in_its_class(
-    any_exam: Exam, solver: SolveTask, quadrant: str
-) -> None:
+def test_a_reference_reasoner_lands_in_its_class(any_exam, solver, quadrant):
     """The acceptance test of the taxonomy: at both levels, whatever the units and the length."""
     results = any_exam.contexts(solver)
     assert len(results) == len({task.instance_id for task, _ in any_exam.pairs})

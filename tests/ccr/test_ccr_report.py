@@ -75,9 +75,7 @@ def test_commuting_paths_count_the_direct_one(graded: dict[str, GradedSubmission
     [((8.03, 0.5, 70), ["0.5", "8.03"]), ((8, None, 7), []), ((8, True, 7), []), ((8, "7", 7), []),
      ((8, -1, 7), []), ((8, 1e300, 7), [])],
 )  # fmt: skip
-def test_errors_by_model_size_are_drawn_where_two_systems_state_one(
-    graded: dict[str, GradedSubmission], sizes: tuple[object, ...], shown: list[str]
-) -> None:
+def test_errors_by_model_size_are_drawn_where_two_systems_state_one(graded, sizes, shown):
     """Figure G.17, smallest first. What is no size is none, and without an estimate there is no
     error: empty answers have none."""
     reports = [

@@ -60,9 +60,7 @@ def test_nine_components_ask_only_what_can_be_measured() -> None:
 @pytest.mark.parametrize("operators", ["or", "and", "random", "mixed"])
 @pytest.mark.parametrize(("kind", "size"), [("cycle", 2), ("cycle", 3), ("cycle", 4), ("wheel", 4)])
 @pytest.mark.parametrize("tenths", [(2, 8), (4, 8), (3, 5)])
-def test_the_best_attainable_pns_is_that_of_brute_force(
-    operators: str, kind: str, size: int, tenths: tuple[int, int]
-) -> None:
+def test_the_best_attainable_pns_is_that_of_brute_force(operators, kind, size, tenths):
     """A bound that is too low refuses good designs; one too high samples in vain."""
     dag = chain([kind], [size], np.random.default_rng(0))
     both = ("or", "and")

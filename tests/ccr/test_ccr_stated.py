@@ -109,9 +109,7 @@ SUMS: list[tuple[str, str, dict[str, Change]]] = [
 
 
 @pytest.mark.parametrize(("quadrant", "classes", "changes"), SUMS)
-def test_the_classes_of_sums_are_as_defined(
-    quadrant: str, classes: str, changes: dict[str, Change]
-) -> None:
+def test_the_classes_of_sums_are_as_defined(quadrant, classes, changes):
     """Definitions 4.3 and 4.4 on TE = NDE + NIE (Example 3.2): a wrong NDE is invalid, and each sum
     that it spoils is invalid and inconsistent with the TE that was stated."""
     exam = Exam({"seed": "sums", **ADDITIVE})

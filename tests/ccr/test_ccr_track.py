@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 from ccr_worlds import built
@@ -44,9 +43,7 @@ ccr = { tasks = "all", variants = ["inductive.*"] }
 """
 
 
-def test_a_private_split_passes_its_gate_and_grades_100(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_private_split_passes_its_gate_and_grades_100(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CCR_TEST_SECRET", bytes(range(64, 96)).hex())
     (tmp_path / "hidden.toml").write_text(PRIVATE)
     arguments = ["build", str(tmp_path / "hidden.toml"), "--out", str(tmp_path / "out")]

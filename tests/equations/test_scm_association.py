@@ -54,9 +54,7 @@ def associated(curved_cases):
     ]
 
 
-def test_partial_correlations_agree_with_precision_matrices_of_samples(
-    curved_cases, associated
-) -> None:
+def test_partial_correlations_agree_with_precision_matrices_of_samples(curved_cases, associated):
     """Partial ones, changes and marginal ones against 40,000 simulated units; errors from 40
     blocks of them."""
     checked = 0

@@ -62,9 +62,7 @@ def test_rows_become_a_dataframe(release: Path, gold: Path) -> None:
     assert isinstance(frame, pandas.DataFrame) and len(frame) == len(report.tasks)
 
 
-def test_a_private_split_tells_what_the_command_tells(
-    release: Path, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_split_tells_what_the_command_tells(release, secret, tmp_path):
     private = Release(release, split="test")
     report = grade(secret, private, ledger=tmp_path / "ledger.json")
     assert report.tasks == [] and report.data["redacted"] is True

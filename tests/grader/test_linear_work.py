@@ -236,9 +236,7 @@ MEMBERS = ("0", "{}", "[]", '""', '"a"', "[0]", '{"from":"a","to":"b"}', '{"from
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS if answer_file(name).endswith(".json")])
-def test_a_long_list_of_members_is_refused_in_bounded_work(
-    dev: Exam, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_list_of_members_is_refused_in_bounded_work(dev, name, monkeypatch):
     """In an ``anyOf`` the library once collected half a million errors: 28 s and 1.5 GiB.
 
     Members that fit are not looked at either, where their number alone is too many.

@@ -31,9 +31,7 @@ def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_grading_loads_none_of_the_builders_libraries(
-    release: Path, gold: Path, tmp_path: Path
-) -> None:
+def test_grading_loads_none_of_the_builders_libraries(release, gold, tmp_path):
     """NumPy waits for an interval, Jinja2 and Markdown for a page."""
     code = (
         "import json, sys; from grader.commands.main import main\n"
@@ -87,9 +85,7 @@ def test_the_wheel_holds_what_grades_and_hands_out_exams_only(installed: Path) -
     assert (installed / "grader" / "tracks" / "causalds" / "sql" / "readings.sql").is_file()
 
 
-def test_the_wheel_alone_grades_and_writes_workspaces(
-    installed: Path, mini_release: Path, tmp_path: Path
-) -> None:
+def test_the_wheel_alone_grades_and_writes_workspaces(installed, mini_release, tmp_path):
     """A missing package-data file shows only where the checkout is not there to help."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(mini_release)], cwd=tmp_path,

@@ -56,9 +56,7 @@ def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: 
 
 
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
-def test_schema_prints_the_schema_of_a_variant(
-    spec: Variant, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_schema_prints_the_schema_of_a_variant(spec, capsys):
     """By family.variant, whatever the shape."""
     assert main(["schema", spec.key]) == 0
     assert json.loads(capsys.readouterr().out)["title"]

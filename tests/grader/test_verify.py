@@ -32,9 +32,7 @@ def test_verify_sees_one_flipped_byte_in_any_shard(runner: Runner, own_release: 
     assert runner.run("verify", own_release).code == 0
 
 
-def test_grading_refuses_a_shard_that_differs_from_its_hash(
-    runner: Runner, own_release: Path, gold: Path
-) -> None:
+def test_grading_refuses_a_shard_that_differs_from_its_hash(runner, own_release, gold):
     """A truth edited after the fact must not grade anyone."""
     for config in ("causalds", "causalds_exams", "causalds_truth", "causalds_labels"):
         file = own_release / "public" / config / "dev-00000-of-00001.parquet"
@@ -75,9 +73,7 @@ def test_verify_names_a_truth_that_is_absent(runner: Runner, own_release: Path) 
     assert run.code == 1 and "no truth for task" in one_line(run.out)
 
 
-def test_a_truth_that_cannot_be_read_is_named(
-    runner: Runner, own_release: Path, gold: Path
-) -> None:
+def test_a_truth_that_cannot_be_read_is_named(runner, own_release, gold):
     """Hash and manifest may fit what no grader can read."""
 
     def damage(rows: list[dict[str, Any]]) -> None:

@@ -35,9 +35,7 @@ print("loaded")
 """
 
 
-def test_the_flat_table_holds_right_answers_as_they_are_handed_in(
-    tiny: Path, tmp_path: Path
-) -> None:
+def test_the_flat_table_holds_right_answers_as_they_are_handed_in(tiny, tmp_path):
     """Written to files as they stand, they score what gold scores."""
     answers = tmp_path / "answers"
     answers.mkdir()
@@ -95,9 +93,7 @@ def test_mlcroissant_finds_no_error(place: str, tiny: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_load_dataset_reads_it_from_the_hub_whole_and_streaming(
-    hub: LocalHub, tiny: Path, tmp_path: Path
-) -> None:
+def test_load_dataset_reads_it_from_the_hub_whole_and_streaming(hub, tiny, tmp_path):
     """What a data scientist types first."""
     assert fake_builder.main(["publish", str(tiny), "--repo", "org/exams", "--quiet"]) == 0
     environment = {name: v for name, v in os.environ.items() if name != "HF_HUB_CACHE"}
@@ -124,9 +120,7 @@ def report(hub: LocalHub, release: Path, says: Says, tmp_path: Path) -> Path:
     return file
 
 
-def test_figures_are_read_back_by_the_hubs_own_reader(
-    hub: LocalHub, report: Path, says: Says, tmp_path: Path
-) -> None:
+def test_figures_are_read_back_by_the_hubs_own_reader(hub, report, says, tmp_path):
     """Ids as in eval.yaml, the commit that was graded, skill as reported."""
     told = ("results", report, "--model", "org/model", *RELEASE, "--out", tmp_path / "er")
     code, _, err = says(*told, "--source", "https://example.org/traces")
@@ -139,9 +133,7 @@ def test_figures_are_read_back_by_the_hubs_own_reader(
 
 
 @pytest.mark.slow
-def test_it_is_proposed_to_the_model_once(
-    hub: LocalHub, report: Path, says: Says, tmp_path: Path
-) -> None:
+def test_it_is_proposed_to_the_model_once(hub, report, says, tmp_path):
     hub.store.create("bob", "model", "bob/model", {})
     told = ("results", report, "--model", "bob/model", *RELEASE, "--out", tmp_path, "--publish")
     code, out, err = says(*told)
@@ -152,9 +144,7 @@ def test_it_is_proposed_to_the_model_once(
     assert code == 0 and "says so already" in out and len(model.discussions) == 1
 
 
-def test_what_cannot_be_stated_is_one_line(
-    hub: LocalHub, report: Path, says: Says, release: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_stated_is_one_line(hub, report, says, release, tmp_path):
     document = json.loads(report.read_bytes())
     other, silent, none = (tmp_path / f"{name}.json" for name in ("other", "silent", "none"))
     document["release"]["content_sha256"] = {}

@@ -6,7 +6,6 @@ from pathlib import Path
 import fake_builder
 import pytest
 from hostile_text import EVIL, TAG, check_files, check_printable
-from local_hub import LocalHub, Says
 
 from builder.release.manifest import read_manifest
 from grader.opening import open_release
@@ -27,9 +26,7 @@ def _deprecate(release: Path, *tasks: str, version: str = "0.1.1") -> int:
     return fake_builder.main([*words, "--why", "two readings"])
 
 
-def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
-    own: Path, tiny: Path, says: Says, tmp_path: Path
-) -> None:
+def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(own, tiny, says, tmp_path):
     """Rows are the same bytes; exams, workspaces and gold leave the task out and say so."""
     first, *rest = _mini(own)
     assert _deprecate(own, first) == 0
@@ -59,28 +56,21 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
         ([], {"version": "../x"}, "not a plain name"),
     ],
 )
-def test_what_cannot_be_deprecated_is_one_line(
-    tasks: list[str], more: dict[str, str], line: str, own: Path, tiny: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_what_cannot_be_deprecated_is_one_line(tasks, more, line, own, tiny, capsys):
     assert _deprecate(own, *(tasks or _mini(own)[:1]), **more) == 2
     err = capsys.readouterr().err
     assert line in err and err.count("\n") == 1
     assert read_manifest(own / "public") == read_manifest(tiny / "public")
 
 
-def test_an_exam_of_deprecated_tasks_alone_is_refused(
-    own: Path, says: Says, tmp_path: Path
-) -> None:
+def test_an_exam_of_deprecated_tasks_alone_is_refused(own, says, tmp_path):
     assert _deprecate(own, *_mini(own)) == 0
     code, _, err = says("workspace", "--release", own, *DEV, "--out", tmp_path / "w")
     assert code == 2 and "no task that counts" in err
 
 
 @pytest.mark.slow
-def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
-    hub: LocalHub, own: Path, says: Says, tmp_path: Path
-) -> None:
+def test_stored_submissions_are_rescored_and_the_table_says_what_changed(hub, own, says, tmp_path):
     """Old figures stay in the row, the log grows, and nothing is rescored twice."""
     publish = ["publish", str(own), "--repo", "org/exams", "--quiet"]
     assert fake_builder.main(publish) == 0

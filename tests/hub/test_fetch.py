@@ -22,9 +22,7 @@ def shown(hub: LocalHub, release: Path) -> LocalHub:
     return hub
 
 
-def test_an_address_is_taken_wherever_a_folder_is(
-    shown: LocalHub, release: Path, says: Says, tmp_path: Path
-) -> None:
+def test_an_address_is_taken_wherever_a_folder_is(shown, release, says, tmp_path):
     """A user types one address for all commands; each must see the same release as a folder."""
     gold = tmp_path / "gold"
     assert says("gold", "--release", ADDRESS, *SPLIT, "--out", gold)[0] == 0
@@ -52,9 +50,7 @@ def test_an_address_is_taken_wherever_a_folder_is(
     assert "private rows are what was committed to" in out
 
 
-def test_the_environment_may_name_an_address(
-    shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_may_name_an_address(shown, says, monkeypatch):
     monkeypatch.setenv("CAUSAL_EXAMS_RELEASE", ADDRESS)
     assert says("verify")[0] == 0
 
@@ -71,9 +67,7 @@ def test_what_was_fetched_needs_no_network(shown: LocalHub, says: Says) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_revision_the_newest_is_taken_and_offline_the_last(
-    shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_revision_the_newest_is_taken_and_offline_the_last(shown, says, monkeypatch):
     assert says("verify", "hf://org/exams")[0] == 0
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     code, _, err = says("verify", "hf://org/exams")
@@ -111,9 +105,7 @@ def test_what_is_here_already_is_not_fetched_again(shown: LocalHub, says: Says) 
         (("GET", "^/cdn/", "garble", 1), "came damaged and was removed"),
     ],
 )
-def test_each_failure_is_one_line_and_the_next_try_succeeds(
-    fault: tuple[str, str, int | str, int], line: str, shown: LocalHub, says: Says
-) -> None:
+def test_each_failure_is_one_line_and_the_next_try_succeeds(fault, line, shown, says):
     shown.fail(*fault)
     code, out, err = says("fetch", "org/exams@v1")
     assert (code, out) == (2, "") and line in err and err.count("\n") == 1, err
@@ -122,9 +114,7 @@ def test_each_failure_is_one_line_and_the_next_try_succeeds(
     assert says("verify", ADDRESS)[0] == 0
 
 
-def test_a_gated_repository_says_what_the_token_needs(
-    shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gated_repository_says_what_the_token_needs(shown, says, monkeypatch):
     shown.repo("org/exams").gated = "manual"
     monkeypatch.setenv("HF_TOKEN", "hf_bob")
     code, _, err = says("fetch", "org/exams@v1")
@@ -134,9 +124,7 @@ def test_a_gated_repository_says_what_the_token_needs(
 
 
 @pytest.mark.slow
-def test_a_revoked_token_and_a_private_repository_are_told_apart(
-    shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_revoked_token_and_a_private_repository_are_told_apart(shown, says, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_gone")
     code, _, err = says("fetch", "org/exams@v1")
     assert code == 2 and "token was refused" in err and err.count("\n") == 1
@@ -150,9 +138,7 @@ def test_a_revoked_token_and_a_private_repository_are_told_apart(
     assert code == 2 and "no such revision" in err and err.count("\n") == 1
 
 
-def test_shards_that_are_not_the_manifests_are_not_even_fetched(
-    hub: LocalHub, release: Path, says: Says, tmp_path: Path
-) -> None:
+def test_shards_that_are_not_the_manifests_are_not_even_fetched(hub, release, says, tmp_path):
     """Whoever can write to the repository can write its manifest; not what the manifest says."""
     public = shutil.copytree(release / "public", tmp_path / "public")
     shard = next(public.glob("*/dev-*.parquet"))
@@ -163,9 +149,7 @@ def test_shards_that_are_not_the_manifests_are_not_even_fetched(
     assert not any(r.path.startswith("/cdn/") for r in hub.requests)
 
 
-def test_a_manifest_cannot_name_a_file_elsewhere(
-    hub: LocalHub, release: Path, says: Says, tmp_path: Path
-) -> None:
+def test_a_manifest_cannot_name_a_file_elsewhere(hub, release, says, tmp_path):
     public = shutil.copytree(release / "public", tmp_path / "public")
     manifest = json.loads((public / "manifest.json").read_bytes())
     manifest["shards"]["../../evil-00000-of-00001.parquet"] = {"sha256": "0" * 64, "bytes": 1}
@@ -188,9 +172,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_exam_is_sat_by_its_address(
-    shown: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exam_is_sat_by_its_address(shown, tmp_path, monkeypatch):
     """A sitting works in other folders and processes, so it needs the place, not the address."""
     pytest.importorskip("inspect_ai", reason="the extra run is not installed")
     import causal_exams.running

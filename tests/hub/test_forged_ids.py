@@ -35,9 +35,7 @@ def _of(file: Path, what: str) -> Callable[..., Path]:
 
 
 @pytest.mark.parametrize("what", ["same", "other", "of another id"])
-def test_only_the_very_file_that_was_graded_is_stored(
-    what: str, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_the_very_file_that_was_graded_is_stored(what, files, monkeypatch, tmp_path):
     """The pull request is its submitter's: another file may stand there after the grading.
 
     One of another id stopped the run, and every later one.
@@ -53,9 +51,7 @@ def test_only_the_very_file_that_was_graded_is_stored(
     assert stored == ([graded] if what == "same" else []) and answered == [1]
 
 
-def test_only_the_very_file_that_was_graded_is_rescored(
-    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_the_very_file_that_was_graded_is_rescored(files, monkeypatch, tmp_path):
     """Else an erratum would give points to answers that nobody has graded."""
     graded, other = files
     row = {

@@ -36,9 +36,7 @@ def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
     return run
 
 
-def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
-    hub: LocalHub, tiny: Path, publish: Publish
-) -> None:
+def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(hub, tiny, publish):
     """Public and private as verified here; afterwards there is nothing left to do."""
     code, out, err = publish(tiny, *BOTH)
     assert code == 0, err
@@ -63,9 +61,7 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
 
 
 @pytest.mark.slow
-def test_only_changed_shards_travel_under_the_next_version(
-    hub: LocalHub, own: Path, publish: Publish
-) -> None:
+def test_only_changed_shards_travel_under_the_next_version(hub, own, publish):
     assert publish(own, "--repo", "org/exams")[0] == 0
     manifest = read_manifest(own / "public")
     name = next(name for name in manifest["shards"] if name.startswith("causalds_labels/dev"))
@@ -93,9 +89,7 @@ def test_a_dry_run_touches_nothing(hub: LocalHub, tiny: Path, publish: Publish) 
     assert all(request.method in ("GET", "HEAD") for request in hub.requests)
 
 
-def test_no_name_in_a_repository_acts_on_a_terminal(
-    hub: LocalHub, tiny: Path, publish: Publish
-) -> None:
+def test_no_name_in_a_repository_acts_on_a_terminal(hub, tiny, publish):
     """Files that would be removed are named as they are there."""
     hub.store.create("ann", "dataset", "org/exams", {})
     repo = hub.repo("org/exams")
@@ -116,9 +110,7 @@ def test_no_name_in_a_repository_acts_on_a_terminal(
         (("POST", "/commit/", 412, 1), "was changed meanwhile"),
     ],
 )
-def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(
-    fault: tuple[str, str, int, int], line: str, hub: LocalHub, tiny: Path, publish: Publish
-) -> None:
+def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(fault, line, hub, tiny, publish):
     """500 in the middle of an upload, 429, a revoked token: what is stored is not sent again."""
     hub.fail(*fault, after=3 if fault[0] == "PUT" else 0)
     code, _, err = publish(tiny, "--repo", "org/exams")
@@ -146,9 +138,7 @@ def test_a_benchmark_that_the_hub_does_not_list_yet_is_published_all_the_same(
     assert hub.uploads() == []
 
 
-def test_a_gate_or_a_hash_that_fails_sends_nothing(
-    hub: LocalHub, own: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_or_a_hash_that_fails_sends_nothing(hub, own, publish, monkeypatch):
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     code, out, _ = publish(own, "--repo", "org/exams")
     assert code == 1 and out.splitlines()[:2] == [
@@ -176,9 +166,8 @@ def test_a_gate_or_a_hash_that_fails_sends_nothing(
     ],
 )
 def test_what_can_be_known_is_said_before_the_gate(
-    words: tuple[str, ...], token: str, says: str, hub: LocalHub, tiny: Path, publish: Publish,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    words, token, says, hub, tiny, publish, monkeypatch
+):
     """The gate takes minutes, and would end in the same word."""
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     monkeypatch.setenv("HF_TOKEN", token)
@@ -253,9 +242,7 @@ def _stray(name: str) -> Callable[[Path], None]:
         (_stray("build.log"), "is no part of a release"),
     ],
 )
-def test_private_truth_is_refused_by_what_it_is(
-    smuggle: Callable[[Path], None], says: str, hub: LocalHub, own: Path, publish: Publish
-) -> None:
+def test_private_truth_is_refused_by_what_it_is(smuggle, says, hub, own, publish):
     """By another name, in another split, in another file: one line, and nothing is sent."""
     smuggle(own)
     code, _, err = publish(own, *BOTH)
@@ -270,9 +257,7 @@ def test_a_clean_release_has_nothing_private_in_public(tiny: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_private_side_goes_into_no_open_repository(
-    hub: LocalHub, tiny: Path, publish: Publish
-) -> None:
+def test_the_private_side_goes_into_no_open_repository(hub, tiny, publish):
     """One that somebody opened in its settings is not filled."""
     assert publish(tiny, "--repo", "org/exams-private")[0] == 0
     code, _, err = publish(tiny, *BOTH)
@@ -281,18 +266,14 @@ def test_the_private_side_goes_into_no_open_repository(
     assert code == 2 and "is the public repository" in err
 
 
-def test_others_repositories_are_said_to_be_closed(
-    hub: LocalHub, tiny: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_repositories_are_said_to_be_closed(hub, tiny, publish, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_bob")
     code, _, err = publish(tiny, "--repo", "org/exams")
     assert code == 2 and "not allowed" in err and err.count("\n") == 1
 
 
 @pytest.mark.slow
-def test_an_imported_release_goes_the_same_way(
-    hub: LocalHub, publish: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_imported_release_goes_the_same_way(hub, publish, tmp_path, monkeypatch):
     """Its card has the importer's words; its examples name the repository all the same."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "importing"))
     from reference_exam import write_reference

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_hub import LocalHub, Says, put
+from local_hub import Says, put
 
 from grader.hub.site import write_site
 from grader.opening import open_release
@@ -125,9 +125,7 @@ FAULTS: dict[str, Callable[[Row], object]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_damaged_row_is_refused_in_one_line(
-    name: str, rows: Rows, says: Says, tmp_path: Path
-) -> None:
+def test_a_damaged_row_is_refused_in_one_line(name, rows, says, tmp_path):
     """Days and tracks stand in selectors of the page, where nothing is escaped."""
     row = json.loads(json.dumps(rows[f"{1:016x}"]))
     file = tmp_path / "copy/results" / f"{row['id']}.json"
@@ -162,9 +160,7 @@ def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path)
     assert names and all(re.search(r"~[0-9a-f]{16}$", name) for name in names)
 
 
-def test_it_goes_from_the_dataset_to_a_space_and_a_rerun_sends_nothing(
-    hub: LocalHub, rows: Rows, says: Says, tmp_path: Path
-) -> None:
+def test_it_goes_from_the_dataset_to_a_space_and_a_rerun_sends_nothing(hub, rows, says, tmp_path):
     copy = tmp_path / "org-results"
     (copy / "results").mkdir(parents=True)
     for row in rows.values():

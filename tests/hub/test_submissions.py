@@ -84,9 +84,7 @@ def _log(hub: LocalHub) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_handed_in_graded_recorded_answered_and_merged(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
-) -> None:
+def test_handed_in_graded_recorded_answered_and_merged(house, gold, says, sign_in, evaluate):
     """One pass: what a stranger hands in ends as a row, a line, a comment and a stored file."""
     sign_in("bob")
     code, out, err = _submit(says, gold)
@@ -148,9 +146,7 @@ def test_no_word_of_a_submission_acts_on_a_terminal_a_page_or_a_comment(
     check_files(written)
 
 
-def test_a_private_exam_comes_back_redacted(
-    house: LocalHub, says: Says, sign_in: As, evaluate: Evaluate, release: Path, tmp_path: Path
-) -> None:
+def test_a_private_exam_comes_back_redacted(house, says, sign_in, evaluate, release, tmp_path):
     """Row, log and comment say nothing that follows the truth of an exam this small."""
     answers = tmp_path / "answers"
     options = ("--split", "test", "--exam", "all", "--reveal", "--out", answers)
@@ -184,10 +180,7 @@ def test_a_private_exam_comes_back_redacted(
     ],
 )
 @pytest.mark.usefixtures("waiting")
-def test_a_run_that_ends_anywhere_is_finished_by_the_next(
-    method: str, pattern: str, after: int, house: LocalHub,
-    evaluate: Evaluate,
-) -> None:  # fmt: skip
+def test_a_run_that_ends_anywhere_is_finished_by_the_next(method, pattern, after, house, evaluate):
     """Between any two steps: one row, one line, one file, one comment in the end."""
     house.fail(method, pattern, 403, after=after)
     code, _, err = evaluate()
@@ -225,9 +218,7 @@ GARBAGE = b"PAR1 no parquet"
         ({"submissions/bob/../ann/0123456789abcdef.parquet": b"x"}, "it has 0 new files"),
     ],
 )
-def test_what_is_no_submission_is_refused_with_the_reason(
-    files: dict[str, bytes], says_why: str, house: LocalHub, evaluate: Evaluate
-) -> None:
+def test_what_is_no_submission_is_refused_with_the_reason(files, says_why, house, evaluate):
     """In another's name, beside the path, by a wrong hash: a row, a comment, and closed."""
     _pull(house, "bob", files)
     code, out, err = evaluate()
@@ -240,9 +231,8 @@ def test_what_is_no_submission_is_refused_with_the_reason(
 
 @pytest.mark.usefixtures("waiting")
 def test_what_fails_by_no_fault_of_its_own_is_tried_again(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    house, gold, says, sign_in, evaluate, monkeypatch
+):
     """It waits with its pull request open; three runs fail it. Handed in again it is tried again,
     on another day."""
 
@@ -279,9 +269,7 @@ def test_what_fails_by_no_fault_of_its_own_is_tried_again(
 
 
 @pytest.mark.usefixtures("waiting")
-def test_a_file_that_was_damaged_on_its_way_is_fetched_again(
-    house: LocalHub, evaluate: Evaluate
-) -> None:
+def test_a_file_that_was_damaged_on_its_way_is_fetched_again(house, evaluate):
     """What the network did is no submitter's fault."""
     house.fail("GET", r"submissions/bob/\w+\.parquet|/cdn/", "garble")
     code, out, err = evaluate()
@@ -300,9 +288,7 @@ def test_garbage_of_the_right_name_fails_alone(house: LocalHub, evaluate: Evalua
 
 
 @pytest.mark.slow
-def test_a_team_has_so_many_a_day_and_the_rest_waits(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
-) -> None:
+def test_a_team_has_so_many_a_day_and_the_rest_waits(house, gold, says, sign_in, evaluate):
     sign_in("bob")
     for name in ("Sage 1", "Sage 2", "Sage 3"):
         assert _submit(says, gold, "--name", name)[0] == 0
@@ -315,9 +301,8 @@ def test_a_team_has_so_many_a_day_and_the_rest_waits(
 
 @pytest.mark.slow
 def test_submissions_to_another_release_are_left_alone(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate, release: Path,
-    tmp_path: Path,
-) -> None:  # fmt: skip
+    house, gold, says, sign_in, evaluate, release, tmp_path
+):
     """The loop runs once a release; a submission to the other one must not fail here."""
     public = shutil.copytree(release / "public", tmp_path / "public")
     text = (public / "manifest.json").read_text()
@@ -332,18 +317,14 @@ def test_submissions_to_another_release_are_left_alone(
 
 
 @pytest.mark.slow
-def test_members_hand_in_without_a_pull_request(
-    house: LocalHub, gold: Path, says: Says, evaluate: Evaluate
-) -> None:
+def test_members_hand_in_without_a_pull_request(house, gold, says, evaluate):
     assert _submit(says, gold, "--direct")[0] == 0
     assert house.repo("org/submissions").discussions == []
     assert "1 graded" in evaluate()[1]
     assert "0 graded, 0 not, 1 known" in evaluate()[1]
 
 
-def test_nothing_else_of_a_pull_request_is_taken(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
-) -> None:
+def test_nothing_else_of_a_pull_request_is_taken(house, gold, says, sign_in, evaluate):
     """It may change while it is looked at, so what is stored is the file that was graded."""
     sign_in("bob")
     assert _submit(says, gold)[0] == 0
@@ -362,9 +343,7 @@ def test_nothing_else_of_a_pull_request_is_taken(
 
 
 @pytest.mark.slow
-def test_bad_input_of_a_submitter_is_one_line(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, tmp_path: Path
-) -> None:
+def test_bad_input_of_a_submitter_is_one_line(house, gold, says, sign_in, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     for answers, more, line in [
@@ -392,9 +371,7 @@ def test_two_runs_at_once_are_one(house: LocalHub, evaluate: Evaluate, tmp_path:
     assert code == 2 and "another run is at work" in err
 
 
-def test_a_private_truth_that_is_absent_is_the_maintainers_fault(
-    house: LocalHub, says: Says, tmp_path: Path
-) -> None:
+def test_a_private_truth_that_is_absent_is_the_maintainers_fault(house, says, tmp_path):
     told = ("--from", "org/submissions", "--results", "org/results", "--release", ADDRESS)
     code, _, err = says("evaluate", *told, "--work", tmp_path / "work")
     assert code == 2 and "--private" in err

@@ -112,9 +112,7 @@ print("loaded")
 
 
 @pytest.mark.slow
-def test_datasets_loads_every_config_of_the_imported_release(
-    imported: Path, tmp_path: Path
-) -> None:
+def test_datasets_loads_every_config_of_the_imported_release(imported, tmp_path):
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "TQDM_DISABLE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", LOAD, str(imported), str(len(ASKED))],
@@ -150,9 +148,7 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
 
 
-def test_the_summary_counts_tasks_and_nothing_is_overwritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_summary_counts_tasks_and_nothing_is_overwritten(tmp_path, capsys):
     command = ["import-causalds", str(write_reference(tmp_path / "main")), "--out"]
     assert build([*command, str(tmp_path / "release")]) == 0
     assert f"split main, exam exam_12345: {len(ASKED)} tasks" in capsys.readouterr().out

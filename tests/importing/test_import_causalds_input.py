@@ -95,9 +95,7 @@ DAMAGES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
-    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(damage, tmp_path, capsys):
     act, message = DAMAGES[damage]
     main = write_reference(tmp_path / "main")
     act(main)
@@ -108,9 +106,7 @@ def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
     assert {file.name for file in tmp_path.iterdir()} == {"main"}, "nothing half-written stays"
 
 
-def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(tmp_path, capsys):
     release = tmp_path / "release"
     import_causalds(write_reference(tmp_path / "main"), release)
     exam = ["exam", "--from", str(release), "--exam", "splits/exams/mini.toml"]

@@ -131,9 +131,7 @@ def losses(exam: Exam, spell: Callable[[str], str]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("name", "spelling"), READ)
-def test_a_spelling_that_the_published_rules_read_is_the_name(
-    exam: Exam, name: str, spelling: str
-) -> None:
+def test_a_spelling_that_the_published_rules_read_is_the_name(exam, name, spelling):
     found = losses(exam, lambda other: spelling if other == name else other)
     # Only the largest change is compared letter by letter there.
     assert found.pop("argmax") == float(name == BLOOD)
@@ -141,9 +139,7 @@ def test_a_spelling_that_the_published_rules_read_is_the_name(
 
 
 @pytest.mark.parametrize(("name", "spelling"), UNREAD)
-def test_a_spelling_that_they_do_not_read_is_another_name(
-    exam: Exam, name: str, spelling: str
-) -> None:
+def test_a_spelling_that_they_do_not_read_is_another_name(exam, name, spelling):
     found = losses(exam, lambda other: spelling if other == name else other)
     # Each of the two has two of the four edges: precision and recall are a half.
     assert found["edges"] == found["skeleton"] == pytest.approx(0.5)
@@ -153,9 +149,7 @@ def test_a_spelling_that_they_do_not_read_is_another_name(
     assert {kind: found[kind] for kind in expected} == expected
 
 
-def test_the_right_names_are_right_and_an_end_without_a_name_leaves_its_edge_out(
-    exam: Exam,
-) -> None:
+def test_the_right_names_are_right_and_an_end_without_a_name_leaves_its_edge_out(exam):
     assert set(losses(exam, str).values()) == {0.0}
     nothing = [{"from": "(continuous)", "to": DOSE}, {"from": " . ", "to": "[]"}]
     edges = [(DOSE, BLOOD), (BLOOD, RECOVERY), (AGE, DOSE), (AGE, RECOVERY)]

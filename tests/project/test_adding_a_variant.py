@@ -79,9 +79,7 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
 KEY, SHAPE = "effect_estimate.ate_rank", CAUSALDS[0].shape.name
 
 
-def test_every_piece_has_its_place(
-    tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_piece_has_its_place(tmp_path, root, capsys):
     folder = tmp_path / "pieces"
     assert main(["new-variant", KEY, "--shape", SHAPE, "--out", str(folder)]) == 0
     told = capsys.readouterr().out
@@ -99,9 +97,7 @@ def test_every_piece_has_its_place(
 
 
 @pytest.mark.parametrize("family", sorted({variant.family for variant in CAUSALDS}))
-def test_the_code_runs_where_it_is_sent(
-    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_code_runs_where_it_is_sent(family, tmp_path, capsys):
     """The module of an asker may lack a name that the piece uses; an existing one may be lost."""
     words = ["new-variant", f"{family}.fresh", "--shape", SHAPE, "--out", str(tmp_path)]
     assert main(words) == 0
@@ -132,9 +128,7 @@ def test_the_code_runs_where_it_is_sent(
         (KEY, "no_shape", "no such shape"),
     ],
 )
-def test_what_cannot_be_begun_is_one_line(
-    key: str, shape: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_begun_is_one_line(key, shape, says, tmp_path, capsys):
     words = ["new-variant", key, "--shape", shape, "--out", str(tmp_path / "x")]
     assert main(words) == 2
     error = capsys.readouterr().err

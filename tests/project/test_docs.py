@@ -70,9 +70,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
 
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_code_in_the_docs_runs(
-    document: str, root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_in_the_docs_runs(document, root, playground, monkeypatch):
     """A command in a guide that fails is the first thing a newcomer meets."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(playground))

@@ -151,12 +151,8 @@ def test_only_a_track_and_the_two_lists_name_a_track(root: Path) -> None:
     ("name", "code", "says"), [("duckdb", 2, "activate"), ("grader.gone", 3, "gone")]
 )
 def test_an_absent_package_is_no_bug_of_ours_but_an_absent_module_is(
-    name: str,
-    code: int,
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    name, code, says, monkeypatch, capsys
+):
     """The system's Python, tried after ``make demo``, used to be told of a bug of ours."""
     from builder.commands import main as builder_cli
     from grader.commands import main as grader_cli

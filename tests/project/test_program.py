@@ -41,9 +41,7 @@ def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("command", sorted(BUILDER.all_commands))
-def test_every_command_of_the_builder_is_there(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_of_the_builder_is_there(command, capsys):
     """The module of a command is found by its name when the command is called."""
     assert build([command, "--help"]) == 0
     assert f"\n  {BUILDER.name} {command}" in capsys.readouterr().out

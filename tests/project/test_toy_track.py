@@ -86,9 +86,7 @@ def test_its_gate_looked_at_everything(release: Path) -> None:
     assert "| dev | spring.law | always " in gate and "| test: floors | ok |" in gate
 
 
-def test_the_gate_asks_its_second_derivation_and_its_floors(
-    release: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gate_asks_its_second_derivation_and_its_floors(release, monkeypatch, capsys):
     """A track that contradicts itself does not pass (and the one that does not has passed, see the
     release): what it brings is used, not only listed."""
     import toy_track
@@ -110,9 +108,7 @@ def test_the_gate_asks_its_second_derivation_and_its_floors(
         assert all(word in shown for word in words)
 
 
-def test_it_is_graded_ranked_and_shown(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_graded_ranked_and_shown(release, tmp_path, capsys):
     """Right answers have 100 points, half-right ones half, and the page has the track's picture."""
     gold, half = tmp_path / "answers" / "gold", tmp_path / "answers" / "half"
     assert grader(["gold", "--release", str(release), "--split", "dev", "--out", str(gold)]) == 0

@@ -114,9 +114,7 @@ doubts it."""
     ],
     ids=["every word", "the first word"],
 )
-def test_names_are_found_in_the_story_alone(
-    story: str, names: list[str], edges: set[tuple[int, int]]
-) -> None:
+def test_names_are_found_in_the_story_alone(story, names, edges):
     """A story-only task gives the number of variables and no names; places are not variables."""
     reading = read_story(story, (), len(names))
     assert {name.casefold() for name in reading.variables} == set(names)
@@ -133,9 +131,7 @@ def test_names_are_found_in_the_story_alone(
         ("Lamp Hours raises Moss Cover. Nobody doubts it.", ["Lamp Hours", "Moss Cover"], set()),
     ],
 )
-def test_unmeasured_names_are_found_beside_the_columns(
-    story: str, measured: list[str], hidden: set[str]
-) -> None:
+def test_unmeasured_names_are_found_beside_the_columns(story, measured, hidden):
     """A hidden common cause that goes unnoticed makes everything look identifiable."""
     assert read_story(story, measured).unmeasured == hidden
 

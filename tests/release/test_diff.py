@@ -36,9 +36,7 @@ def test_equal_releases_are_identical(compare: Callable[[Change], list[str]]) ->
     assert report == []
 
 
-def test_a_changed_text_names_its_column_and_rows(
-    compare: Callable[[Change], list[str]],
-) -> None:
+def test_a_changed_text_names_its_column_and_rows(compare):
     """A corrected prompt must be found among thousands of equal ones."""
 
     def change(tables: Tables) -> None:
@@ -65,9 +63,7 @@ def test_a_changed_number_shows_its_size(compare: Callable[[Change], list[str]])
     assert lines[1].endswith("0.2 relative")
 
 
-def test_cells_of_tables_nulls_and_lengths_are_changes(
-    compare: Callable[[Change], list[str]],
-) -> None:
+def test_cells_of_tables_nulls_and_lengths_are_changes(compare):
     """A truth that became null is the largest change of all; one data cell in a million shows that
     a stream was shifted."""
 
@@ -84,9 +80,7 @@ def test_cells_of_tables_nulls_and_lengths_are_changes(
     ]
 
 
-def test_added_and_removed_rows_are_matched_by_id(
-    compare: Callable[[Change], list[str]],
-) -> None:
+def test_added_and_removed_rows_are_matched_by_id(compare):
     """Comparing by position would call every later row changed."""
 
     def change(tables: Tables) -> None:

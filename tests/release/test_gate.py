@@ -43,9 +43,7 @@ def test_a_fresh_build_passes_every_check(passed: GateReport, said: list[str]) -
     assert {floor.split for floor in passed.floors} == {"dev"}
 
 
-def test_the_report_does_not_say_how_the_answers_of_a_private_split_came_out(
-    passed: GateReport,
-) -> None:
+def test_the_report_does_not_say_how_the_answers_of_a_private_split_came_out(passed):
     """Which answers are common, or that all of a variant agree, would be told by one line. And a
     split whose answers were drawn by chance must not be refused for what chance gave."""
     checks = {line.check for line in passed.lines}

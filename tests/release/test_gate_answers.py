@@ -16,7 +16,7 @@ from grader.opening import open_release
 from grader.release.exam import choose_exam
 from grader.release.release import ReleaseFolder
 from grader.scoring.model import Truth
-from grader.scoring.shape import Task, Variant
+from grader.scoring.shape import Task
 from grader.tracks import VARIANTS
 
 Asked = dict[str, list[tuple[Task, Truth]]]
@@ -46,9 +46,7 @@ def asked(mini_release: Path) -> Asked:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.track}/{variant.key}")
-def test_every_variant_has_valid_constants_of_the_same_names(
-    variant: Variant, asked: Asked
-) -> None:
+def test_every_variant_has_valid_constants_of_the_same_names(variant, asked):
     """A new variant without them would enter releases without a floor; names that differ from task
     to task would be means of different answers."""
     pairs = asked.get(f"{variant.track}/{variant.key}", [])
@@ -127,9 +125,7 @@ def test_floors_may_be_off_by_chance_alone() -> None:
     assert 1 < _distance(replace(row, own=0.65)) < 5 < _distance(replace(row, own=0.99))
 
 
-def test_an_answer_that_is_nearly_always_right_is_refused(
-    mini_release: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_is_nearly_always_right_is_refused(mini_release, monkeypatch):
     """A variant with one answer asks nothing, and rewards doing nothing."""
     monkeypatch.setattr(gate_floors, "CEILING", 0.1)
     _, problems = check_floors(open_release(mini_release), TRACKS, "dev")

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -125,11 +125,8 @@ def _of_rows_that_were_changed(folder: Path) -> None:
     ],
 )
 def test_only_a_part_without_a_check_of_its_rows_by_this_code_is_checked_again(
-    staged: Path,
-    damage: Callable[[Path], None] | None,
-    again: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    staged, damage, again, monkeypatch
+):
     """A release must not pass on findings about other rows, or of other code."""
     checked: list[str] = []
     real = part_check.findings
@@ -189,9 +186,7 @@ def _other_type(table: pa.Table) -> pa.Table:
         (lambda table: table.select(table.column_names[::-1]), "in another order"),
     ],
 )
-def test_a_shard_with_another_schema_is_named(
-    staged: Path, damage: Callable[[pa.Table], pa.Table], says: str
-) -> None:
+def test_a_shard_with_another_schema_is_named(staged, damage, says):
     """A reader would fail over it, or read the wrong column."""
     release, name = staged / "release", "causalds/dev-00000-of-00001.parquet"
     file = release / "public" / name

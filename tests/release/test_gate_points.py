@@ -64,9 +64,7 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     assert graded_exams(opened, "dev", 10**6) == ()
 
 
-def test_right_answers_are_written_where_somebody_else_removes_them(
-    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_right_answers_are_written_where_somebody_else_removes_them(built, monkeypatch, tmp_path):
     """A worker that Ctrl-C ends has no time to: a part of a private key stayed in /tmp."""
     given = []
 
@@ -89,9 +87,7 @@ def graded(rows: PartRows) -> Findings:
     return found
 
 
-def test_a_right_answer_that_loses_points_is_named(
-    parts: Iterator[Part], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_right_answer_that_loses_points_is_named(parts, monkeypatch):
     """One wrong gold answer among thousands must not drown."""
     rows = read_part(next(parts))
     victim = min(rows.tables.tasks)

@@ -1,7 +1,6 @@
 """Rows of a release that say something wrong: the gate finds each and names it."""
 
 import json
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -43,9 +42,7 @@ def _wrong_label(rows: Rows) -> None:
     row["target_json"] = '{"accepted":["backdoor"]}'
 
 
-def test_a_wrong_label_is_caught_though_it_grades_itself_right(
-    release: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_label_is_caught_though_it_grades_itself_right(release, tmp_path):
     """Gold answers come from the truth: only a second derivation sees that it is wrong."""
     for edited in (False, True):
         if edited:
@@ -72,9 +69,7 @@ def _another_prompt(rows: Rows) -> None:
         ("test", lambda rows: rows[0].update(answer="{}"), "{} has an answer, and its truth is"),
     ],
 )
-def test_the_flat_table_says_what_the_tracks_say(
-    release: Path, split: str, change: Callable[[Rows], Rows | None], says: str
-) -> None:
+def test_the_flat_table_says_what_the_tracks_say(release, split, change, says):
     """It is what most people will load."""
     path = release / "public" / "tasks" / "dev-00000-of-00001.parquet"
     answers = pq.read_table(path, columns=["task_id", "answer"]).to_pylist()
@@ -104,9 +99,7 @@ motifs = { chain = 1 }
 """
 
 
-def test_a_frame_with_two_slots_swapped_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_frame_with_two_slots_swapped_is_caught(tmp_path, monkeypatch):
     """Teller and verifier share their frames: told by this one, every effect was told the wrong way
     round, and the release passed."""
     text = "{cause} [depends] directly on {effect}"
@@ -147,9 +140,7 @@ def _strange_name(rows: Rows) -> None:
         (_strange_name, "Nobody"),
     ],
 )
-def test_damaged_task_rows_are_named(
-    release: Path, tmp_path: Path, change: Callable[[Rows], Rows | None], says: str
-) -> None:
+def test_damaged_task_rows_are_named(release, tmp_path, change, says):
     """Each of these would reach test takers as an unfair or unanswerable question."""
     edit(release, "public", "causalds/dev", change)
     track = TRACKS["causalds"]

@@ -79,9 +79,7 @@ def _order_exams_by_answer(tables: Rows) -> None:
         (_order_exams_by_answer, "sign"),
     ],
 )
-def test_a_planted_leak_is_caught(
-    plant: Callable[[Rows], None], fact: str, tmp_path: Path, one_fact: Callable[[str], None]
-) -> None:
+def test_a_planted_leak_is_caught(plant, fact, tmp_path, one_fact):
     """Rows in the order of generation, a hint that passes as boilerplate, and an exam ordered by
     answer each tell a private fact."""
     tables = make_tables(Plan(scenes=98, variants=FEW))
@@ -91,9 +89,7 @@ def test_a_planted_leak_is_caught(
     assert report.leaks, report.markdown()
 
 
-def test_a_leak_is_caught_though_every_scene_is_asked_once(
-    tmp_path: Path, one_fact: Callable[[str], None]
-) -> None:
+def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path, one_fact):
     """As in a private split: each variant alone has too few rows, all together have enough."""
     asked = ("effect_estimate.ate_point", "identification.method_label",
              "identification.all_minimal_adjustment_sets")  # fmt: skip
@@ -146,9 +142,7 @@ def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
     assert all(row.rows <= 98 for row in report.rows)
 
 
-def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(tmp_path, monkeypatch):
     """The sample must not hang on the order of instances."""
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
@@ -163,9 +157,7 @@ def _worlds(tables: Rows) -> list[str]:
     return [row["instance_id"] for row in tables["causalds_worlds"]]
 
 
-def test_the_report_is_a_function_of_the_release(
-    tmp_path: Path, one_fact: Callable[[str], None]
-) -> None:
+def test_the_report_is_a_function_of_the_release(tmp_path, one_fact):
     """GATE.md must not change between two runs over the same bytes."""
     one_fact("sign")
     plan = Plan(scenes=40, seed=3, variants=FEW)

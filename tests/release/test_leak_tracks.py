@@ -133,9 +133,7 @@ def _plants() -> Iterator[tuple[str, Plant]]:
 
 
 @pytest.mark.parametrize(("track", "plant"), list(_plants()))
-def test_a_leak_planted_in_any_track_is_caught(
-    mini_release: Path, monkeypatch: pytest.MonkeyPatch, track: str, plant: Plant
-) -> None:
+def test_a_leak_planted_in_any_track_is_caught(mini_release, monkeypatch, track, plant):
     """By an order or a name of the track's own; by an id and a line more in the prompt, which every
     track has. The other facts are left out: fewer permutations are then enough."""
     fact = CASES[track][2]

@@ -1,7 +1,5 @@
 """``plan`` refuses exams that a build could not compose, in one line: file, key, remedy."""
 
-from pathlib import Path
-
 import pytest
 
 from builder.commands.main import main
@@ -59,9 +57,8 @@ CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
     ],
 )  # fmt: skip
 def test_what_cannot_be_composed_is_refused_by_the_plan(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], track: str, truth: str, table: str,
-    exams: str, says: str,
-) -> None:  # fmt: skip
+    tmp_path, capsys, track, truth, table, exams, says
+):
     """An hour of building, and then a refusal, is too late."""
     name, _, draw = exams.format().partition(" = ")
     root = 'seed = "s"' if truth == "public" else 'secret_env = "NO_SUCH_SECRET"'

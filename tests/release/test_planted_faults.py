@@ -113,9 +113,7 @@ def without_an_edge(story: str, names: list[str]) -> str:
     raise AssertionError("no sentence tells an effect alone")
 
 
-def test_wrong_truths_and_a_story_that_leaves_out_an_edge(
-    release: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_truths_and_a_story_that_leaves_out_an_edge(release, monkeypatch):
     """Truths are derived twice, by two routes that share no code; stories are read by a reader that
     knows no frame. Planted together: each is seen by name, whatever else is wrong."""
     monkeypatch.setattr(report, "LISTED", 99)

@@ -111,9 +111,7 @@ def _until(found: Callable[[], int], least: int, build: subprocess.Popen[bytes])
         time.sleep(0.02)
 
 
-def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(
-    build: Command, alone: Path, tmp_path: Path, root: Path
-) -> None:
+def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(build, alone, tmp_path, root):
     """Two nodes, of which one is lost with its part, build what one process does."""
     from ray.cluster_utils import Cluster as Nodes
 
@@ -132,9 +130,7 @@ def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(
     assert tree(out) == tree(alone)
 
 
-def test_a_build_goes_on_from_its_store(
-    cluster: Any, build: Command, alone: Path, tmp_path: Path, root: Path
-) -> None:
+def test_a_build_goes_on_from_its_store(cluster, build, alone, tmp_path, root):
     """The machine that asked for it may be lost, and a worker while it writes a part."""
     store, out = f"file://{tmp_path}/store", tmp_path / "out"
     words = build(out, "--engine", f"ray:{cluster.address}", "--staging", store)
@@ -156,9 +152,7 @@ def test_a_build_goes_on_from_its_store(
     assert tree(out) == tree(alone) and records() == []
 
 
-def test_parts_travel_over_s3(
-    bucket: str, build: Command, alone: Path, tmp_path: Path, root: Path
-) -> None:
+def test_parts_travel_over_s3(bucket, build, alone, tmp_path, root):
     """Behind HTTP things differ from a folder."""
     words = build(tmp_path / "out", "--engine", "ray", "--staging", bucket)
     assert subprocess.run(words, cwd=root).returncode == 0

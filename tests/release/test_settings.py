@@ -88,9 +88,7 @@ CASES: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("values", "message"), CASES)
-def test_the_first_fault_is_named_with_its_place_and_cure(
-    values: dict[str, object], message: str
-) -> None:
+def test_the_first_fault_is_named_with_its_place_and_cure(values, message):
     """Whoever reads the message has the file open and wants to know where and what."""
     with pytest.raises(UsageError) as refused:
         check(Everything, TomlTable(values, "x.toml: "))

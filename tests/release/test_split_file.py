@@ -144,9 +144,7 @@ def test_an_exam_larger_than_its_split_says_so(split_file, command, secret, tmp_
     assert "200 tasks are asked but there are 135" in capsys.readouterr().err
 
 
-def test_a_copy_of_a_split_file_plans_wherever_it_lies(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_of_a_split_file_plans_wherever_it_lies(root, tmp_path, monkeypatch):
     """The first thing a stranger does is to copy one under another name."""
     text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
     (tmp_path / "my.toml").write_text(text, encoding="utf-8")

@@ -161,9 +161,7 @@ def test_wrong_roots_with_their_mechanisms_are_valid_but_not_solved() -> None:
     ],
     ids=lambda text: text[:8],
 )  # fmt: skip
-def test_a_mebibyte_of_nested_fragments_takes_bounded_work(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mebibyte_of_nested_fragments_takes_bounded_work(text, monkeypatch):
     """Looking for an object in wrapper text must not become quadratic: characters that are looked
     at and parsed are counted, in all passes over the text."""
     search, parse, looked_at = extraction._end_of_object, jsonio.parse_strict, [0]

@@ -41,9 +41,7 @@ def test_there_are_at_least_forty_domains_and_the_linter_finds_nothing() -> None
         ("range = [", "range = [99999, ", r"range: must be two numbers"),
     ],
 )
-def test_a_broken_file_is_refused_with_its_name_and_field(
-    tmp_path: Path, old: str, new: str, complaint: str
-) -> None:
+def test_a_broken_file_is_refused_with_its_name_and_field(tmp_path, old, new, complaint):
     """Whoever writes a domain should not have to read the loader."""
     file = tmp_path / "broken.toml"
     file.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
@@ -101,9 +99,7 @@ def plan(toml: Path, *more: str) -> int:
     return cli.main(["plan", str(toml), *more])
 
 
-def test_own_domains_stand_among_ours_or_in_their_place(
-    own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_domains_stand_among_ours_or_in_their_place(own, monkeypatch):
     ours = [one.key for one in knowledge.domains()]
     before = identity.source_sha256.__wrapped__()
     monkeypatch.setenv(knowledge.OWN, str(own))
@@ -119,9 +115,7 @@ def test_own_domains_stand_among_ours_or_in_their_place(
         knowledge.domain("village_bakery")
 
 
-def test_a_split_is_planned_with_them(
-    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_split_is_planned_with_them(own, tmp_path, capsys):
     toml = tmp_path / "few.toml"
     toml.write_text(
         'name = "few"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "own"\n'
@@ -133,9 +127,7 @@ def test_a_split_is_planned_with_them(
     assert capsys.readouterr().out != ours, "one domain more is dealt"
 
 
-def test_a_new_domain_says_what_it_lacks(
-    tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_new_domain_says_what_it_lacks(tmp_path, root, capsys):
     """The file that is begun reads, and its first problem is named with the way to the rest."""
     folder = tmp_path / "mine"
     assert cli.main(["new-domain", "tea_garden", "--out", str(folder)]) == 0

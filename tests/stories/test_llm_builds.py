@@ -133,9 +133,7 @@ def test_a_scene_that_cannot_be_told_is_replaced_and_counted(model: Model, tmp_p
     assert model.roles["writer"] == 3
 
 
-def test_a_model_that_never_manages_is_reported_with_its_reason(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_never_manages_is_reported_with_its_reason(model, tmp_path, monkeypatch):
     monkeypatch.setattr(track, "MAX_ATTEMPTS", 3)
     model.always["mapper"] = "no"
     budgets = {"mapping": 1, "story": 1, "seeds": 0, "repairs": 0}
@@ -218,9 +216,7 @@ def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_losses_are_regressed_on_the_support_of_a_built_release(
-    model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_losses_are_regressed_on_the_support_of_a_built_release(model, tmp_path, capsys):
     """From the shipped pairs to a line a system: the support that world rows keep."""
     from baselines.__main__ import main as baseline
     from benchmarks.commonness import main as commonness

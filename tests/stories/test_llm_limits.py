@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,9 +31,7 @@ pytest.importorskip("openai")
         "",
     ],
 )
-def test_replies_without_usable_json_are_asked_for_again(
-    model: Model, settings: Settings, reply: str
-) -> None:
+def test_replies_without_usable_json_are_asked_for_again(model, settings, reply):
     """Models talk; what matters is that the second reply is heard."""
     model.script["mapper"] = [reply]
     tell(settings)
@@ -66,9 +63,7 @@ def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, settings: Setti
         ),
     ],
 )
-def test_exhausted_budgets_fail_clearly(
-    model: Model, settings: Settings, role: str, step: Any, reason: str
-) -> None:
+def test_exhausted_budgets_fail_clearly(model, settings, role, step, reason):
     """The reason is short: it is counted in the manifest."""
     model.always[role] = step
     with pytest.raises(NarrationFailed, match=f"^llm: {reason}$"):
@@ -108,9 +103,7 @@ def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Sett
         (Http(headers={"Content-Length": "999"}, body=b"{"), "no chat completion"),
     ],
 )
-def test_an_endpoint_that_fails_stops_the_build(
-    model: Model, settings: Settings, answer: Http, says: str
-) -> None:
+def test_an_endpoint_that_fails_stops_the_build(model, settings, answer, says):
     """That is nobody's story: the scene must not be replaced because a server was down."""
     model.always["mapper"] = answer
     with pytest.raises(UsageError, match=says) as caught:

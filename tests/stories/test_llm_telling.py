@@ -85,9 +85,7 @@ def _swapped(answer: Answer) -> Answer:
         (_swapped, ("must be continuous, not binary", '\\"observed\\" must be')),
     ],
 )
-def test_names_against_the_rules_are_repaired_without_the_auditor(
-    model: Model, settings: Settings, spoil: Spoil, says: tuple[str, ...]
-) -> None:
+def test_names_against_the_rules_are_repaired_without_the_auditor(model, settings, spoil, says):
     """A rule that needs no model needs no call."""
     model.script["mapper"] = [spoil]
     told = tell(settings)
@@ -97,9 +95,7 @@ def test_names_against_the_rules_are_repaired_without_the_auditor(
         assert part in last_told(model.asked("mapper")[1])
 
 
-def test_grafts_are_named_stage_by_stage_around_their_anchors(
-    model: Model, settings: Settings
-) -> None:
+def test_grafts_are_named_stage_by_stage_around_their_anchors(model, settings):
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
     tell(settings, GRAFTED)
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
@@ -136,9 +132,7 @@ def test_a_name_of_another_fragment_is_refused(model: Model, settings: Settings)
     assert "which is taken" in last_told(model.asked("mapper")[2])
 
 
-def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
-    model: Model, settings: Settings
-) -> None:
+def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(model, settings):
     """A violation among settled names alone cannot be repaired (Algorithm 3, line 9)."""
     model.always["auditor"] = lambda good: {
         **good,

@@ -68,9 +68,7 @@ def test_a_damaged_transcript_is_named(model: Model, settings: Settings, damage:
         tell(settings)
 
 
-def test_transcripts_are_private_and_hold_no_key(
-    model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transcripts_are_private_and_hold_no_key(model, settings, monkeypatch):
     """They tell the truth of a private split; the key tells a bill."""
     monkeypatch.setenv("TEST_LLM_KEY", "sk-very-secret")
     tell(settings)

@@ -210,9 +210,7 @@ def test_names_never_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert part_of(plan.telling.domain, [name for _, name in plan.telling.names]) == "public"
 
 
-def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(monkeypatch):
     """Only when every set is taken may a set come again, told another way."""
     monkeypatch.setattr(naming, "domains", lambda: domains()[:6])
     namer = Namer(np.random.default_rng(1), 10**6, "private")

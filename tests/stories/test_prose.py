@@ -26,9 +26,7 @@ from grader.errors import UsageError
 
 
 @pytest.mark.parametrize("file", ["prose.toml", "prose-swap.toml"])
-def test_every_stored_story_tells_its_scene(
-    file: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_stored_story_tells_its_scene(file, root, tmp_path, monkeypatch):
     """From anywhere, with the sentence of every fact and none besides."""
     monkeypatch.chdir(tmp_path)
     config = load_config(root / "splits" / file, TRACKS)
@@ -114,9 +112,7 @@ def test_stored_stories_of_one_structure_tell_one_problem(root: Path, tmp_path: 
         ),
     ],
 )
-def test_what_stored_scenes_cannot_do_is_said(
-    change: dict[str, Any], says: str, root: Path
-) -> None:
+def test_what_stored_scenes_cannot_do_is_said(change, says, root):
     table = tomllib.loads((root / "splits" / "prose.toml").read_text(encoding="utf-8"))
     values = table["splits"]["dev"]["causalds"] | change
     with pytest.raises(UsageError, match=says) as caught:

@@ -1,21 +1,15 @@
 """Tables of answers are read a batch at a time, and say what they say all at once."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from grader.answers import parquet_answers
 from grader.io import parquet
 from grader.pipeline import grade
-from grader.release.exam import Exam
 from grader.reports import table
 
 
-def test_a_table_is_read_in_batches_in_its_order(
-    dev: Exam, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_is_read_in_batches_in_its_order(dev, gold, tmp_path, monkeypatch):
     """Strangers, doubles and answers of null stand between those that are read."""
     names = [path.name for path in sorted(gold.iterdir()) if path.name != "run.json"][::-1]
     rows = [(name.split(".")[0], (gold / name).read_text(encoding="utf-8")) for name in names]

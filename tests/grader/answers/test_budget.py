@@ -97,9 +97,7 @@ def test_attempts_share_one_budget(dev: Exam, gold: Path, tmp_path: Path) -> Non
     assert kept == ["", "budget", "budget"]
 
 
-def test_past_the_seconds_the_run_goes_on(
-    dev: Exam, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_past_the_seconds_the_run_goes_on(dev, gold, monkeypatch):
     """By a clock that jumps half a second at every look: in every step of every answer."""
     ticks = iter(range(10**6))
     monkeypatch.setattr(time, "process_time", lambda: next(ticks) / 2)
@@ -115,9 +113,7 @@ def test_a_limit_is_a_whole_number(runner: Runner, gold: Path, option: str, valu
     assert option in runner.fails("grade", gold, f"{option}={value}", "--release", runner.release)
 
 
-def test_a_sparse_file_of_lines_is_not_read(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sparse_file_of_lines_is_not_read(runner, gold, monkeypatch):
     """A terabyte of nothing takes hours to read and no room on a disk."""
     monkeypatch.setattr(collect, "MAX_LINES_FILE", 1 << 30)
     with (gold / "answers.jsonl").open("wb") as handle:
@@ -187,9 +183,7 @@ def test_a_billion_values_are_refused_by_the_footer(tmp_path: Path, answers: str
 
 
 @pytest.mark.parametrize(("ids", "answers"), [("task_id", "answer"), ("Task_Id", "ANSWER")])
-def test_columns_that_unpack_to_gigabytes_are_refused(
-    tmp_path: Path, ids: str, answers: str
-) -> None:
+def test_columns_that_unpack_to_gigabytes_are_refused(tmp_path, ids, answers):
     """Zeroes compress a thousandfold and more; DuckDB reads ``ANSWER`` where ``answer`` is asked
     for, so its size counts."""
     path = tmp_path / "zeroes.parquet"

@@ -82,9 +82,7 @@ def test_lines_that_name_no_task_are_notices(runner: Runner, gold: Path) -> None
     only_changed(run, set())
 
 
-def test_a_huge_line_is_skipped_not_swallowed(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_huge_line_is_skipped_not_swallowed(runner, gold, monkeypatch):
     """A line without end must cost neither the memory nor the lines after it."""
     monkeypatch.setattr(answers, "MAX_LINE", 1 << 16)
     lines = as_lines(gold)

@@ -86,9 +86,7 @@ def test_a_folder_name_that_is_no_text_is_still_graded(runner: Runner, gold: Pat
     assert run.report["submission"]["system"] == "caf?"
 
 
-def test_the_system_is_named_after_its_folder(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_system_is_named_after_its_folder(runner, gold, monkeypatch):
     """Without run.json a folder's whole name is the name, from inside it too."""
     (gold / "run.json").unlink()
     place = gold.rename(gold.parent / "agent-1.5")

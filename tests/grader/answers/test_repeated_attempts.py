@@ -127,9 +127,7 @@ def usage(folder: Path, name: str, tokens: Any) -> None:
     (folder / "usage.jsonl").write_text(json.dumps(line) + "\n")
 
 
-def test_attempt_folders_are_graded_and_their_usage_is_merged(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_attempt_folders_are_graded_and_their_usage_is_merged(runner, gold, tmp_path):
     """The usage of joined attempts used to be lost; counted twice it would double the cost."""
     place = three(gold, tmp_path / "thrice")
     usage(place / "attempt-1", "ate", 100)
@@ -173,9 +171,7 @@ def test_an_attempt_graded_alone_is_its_run(runner: Runner, gold: Path, tmp_path
             assert run["causalds_score"][name] == reading["causalds_score"]
 
 
-def test_a_single_attempt_folder_is_an_ordinary_submission(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_a_single_attempt_folder_is_an_ordinary_submission(runner, gold, tmp_path):
     (tmp_path / "once").mkdir()
     shutil.copytree(gold, tmp_path / "once" / "attempt-1")
     (tmp_path / "once" / "attempt-2").mkdir()
@@ -194,9 +190,7 @@ def test_folders_with_one_number_and_too_many_are_refused(runner: Runner, tmp_pa
     assert "over 100 attempts" in runner.fails("grade", tmp_path / "many", *at)
 
 
-def test_validate_says_that_it_looks_at_one_attempt(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_validate_says_that_it_looks_at_one_attempt(runner, gold, tmp_path):
     place = three(gold, tmp_path / "thrice")
     run = runner.run("validate", place, *runner.dev)
     assert run.code == 0 and "of 3 attempts, attempt-1 is looked at" in run.out

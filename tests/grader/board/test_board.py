@@ -125,9 +125,7 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
     assert in_terminal(leaderboard([(1, briefs[0][0])], TRACKS))
 
 
-def test_what_every_report_remarks_is_said_once(
-    runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_every_report_remarks_is_said_once(runner, board, monkeypatch):
     """A split without floors, for one; what is about one submission has its name before it."""
     without = Floors(notices=("no skill in causalds: the release has no floors of this split",))
     monkeypatch.setattr(Floors, "from_manifest", lambda *_: without)
@@ -277,9 +275,7 @@ def _hostile_board(board: Path, gold: Path) -> dict[str, str]:
     return expected
 
 
-def test_every_fault_of_a_board_has_its_own_row_or_note(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path
-) -> None:
+def test_every_fault_of_a_board_has_its_own_row_or_note(runner, few_release, gold, tmp_path):
     """Forty-nine submissions with a fault each: the board ends, and acts on no reader."""
     board, written = tmp_path / "hostile" / "board", tmp_path / "written"
     written.mkdir()
@@ -314,9 +310,7 @@ def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
     )
 
 
-def test_a_board_gives_its_workers_the_limits_asked_for(
-    runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_board_gives_its_workers_the_limits_asked_for(runner, board, monkeypatch):
     """An option that nobody passes on limits nothing."""
     given = []
 

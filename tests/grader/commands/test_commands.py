@@ -208,9 +208,7 @@ def test_an_empty_folder_packs_and_unpacks(runner: Runner, tmp_path: Path) -> No
     assert run.report["submission"]["system"] == "N" and run.report["points"] == 0.0
 
 
-def test_a_leaderboard_leaves_out_what_it_cannot_read(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
     """One broken submission must not cost the others their places."""
     board = tmp_path / "board"
     board.mkdir()
@@ -270,9 +268,7 @@ def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: 
     assert answer.read_bytes() == before
 
 
-def test_answers_meant_for_another_exam_are_remarked_on(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_answers_meant_for_another_exam_are_remarked_on(runner, gold, tmp_path):
     """Zero points without a word sends people looking for a bug in their agent."""
     words = (*runner.test, "--exam", "all", "--quiet")
     run = runner.run("grade", gold, *words)
@@ -284,9 +280,7 @@ def test_answers_meant_for_another_exam_are_remarked_on(
     assert any("was packed for exam" in note for note in json.loads(report.read_text())["notices"])
 
 
-def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(
-    runner: Runner, gold: Path, secret: Path
-) -> None:
+def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(runner, gold, secret):
     """A system that knows ``dev`` by heart is better there; the gap tells what ``test`` holds."""
     for file in sorted(secret.glob("*"))[::2]:
         file.unlink()
@@ -306,9 +300,7 @@ def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(
     assert any("skill on dev" in note for note in reports[True]["notices"])
 
 
-def test_answers_of_a_run_of_another_release_are_remarked_on(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_answers_of_a_run_of_another_release_are_remarked_on(runner, gold, tmp_path):
     """Ids of two builds may be the same while their tasks are not; ``run.json`` knows."""
     copied, report = shutil.copytree(gold, tmp_path / "mine"), tmp_path / "report.json"
     words = ("grade", copied, *runner.dev, "--json", report)
@@ -336,9 +328,7 @@ def test_usage_figures_are_means_over_the_tasks_that_have_them(runner: Runner, g
     }  # fmt: skip
 
 
-def test_our_own_bug_exits_3_and_names_the_task(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_own_bug_exits_3_and_names_the_task(runner, gold, monkeypatch):
     """Turning every exception into an invalid answer would hide our faults in their scores."""
 
     def broken(task: Task, truth: Truth, answer: object) -> None:
@@ -358,9 +348,7 @@ def test_our_own_bug_exits_3_and_names_the_task(
     assert not report.exists()
 
 
-def test_grading_reads_the_release_named_by_the_environment(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_grading_reads_the_release_named_by_the_environment(runner, gold, monkeypatch):
     """``--release``, then the variable, then ./release."""
     monkeypatch.setenv("CAUSAL_EXAMS_RELEASE", str(runner.release))
     assert runner.run(gold, *DEV, "--quiet").code == 0

@@ -51,9 +51,7 @@ def test_explain_has_one_status(runner: Runner, gold: Path) -> None:
     assert "verified" not in run.out
 
 
-def test_options_of_grading_are_those_of_boards_and_comparisons(
-    runner: Runner, board: Path, gold: Path, tmp_path: Path
-) -> None:
+def test_options_of_grading_are_those_of_boards_and_comparisons(runner, board, gold, tmp_path):
     """A board of signed sessions was graded by other rules."""
     key = tmp_path / "host.key"
     key.write_bytes(b"k" * 32)
@@ -64,9 +62,7 @@ def test_options_of_grading_are_those_of_boards_and_comparisons(
     assert runner.run(*explained, *runner.dev).code == 0
 
 
-def test_a_submission_to_another_exam_is_left_out_with_a_word(
-    runner: Runner, board: Path, tmp_path: Path
-) -> None:
+def test_a_submission_to_another_exam_is_left_out_with_a_word(runner, board, tmp_path):
     """Packed for another split, it stood last with 0 points."""
     secret = tmp_path / "secret"
     options = (*runner.test, "--reveal", "--out", secret)
@@ -78,9 +74,7 @@ def test_a_submission_to_another_exam_is_left_out_with_a_word(
     assert "left out" in run.err and "other.parquet" in run.err.replace("\n", "")
 
 
-def test_namesakes_are_told_apart_and_copies_flagged(
-    runner: Runner, board: Path, tmp_path: Path
-) -> None:
+def test_namesakes_are_told_apart_and_copies_flagged(runner, board, tmp_path):
     """Two rows called alike say nothing of which is whose, or that they are one."""
     for name, date in (("right", "2026-01-01"), ("again", "2026-02-02")):
         if name != "right":
@@ -116,9 +110,7 @@ def test_namesakes_are_told_apart_and_copies_flagged(
         ("--json", "absent/out.json", "make it first"),
     ],
 )
-def test_an_output_is_what_its_name_says(
-    runner: Runner, gold: Path, tmp_path: Path, option: str, name: str, said: str
-) -> None:
+def test_an_output_is_what_its_name_says(runner, gold, tmp_path, option, name, said):
     """A mistyped folder was made, and a CSV file stood there as a workbook."""
     message = runner.fails("grade", gold, *runner.dev, option, tmp_path / name)
     assert said in message

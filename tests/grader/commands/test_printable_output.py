@@ -2,12 +2,11 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from grading import Runner, put
+from grading import put
 from hostile_text import EVIL, TAG, check_printable, check_runs
 from small_release import restate, task_id
 
@@ -26,10 +25,7 @@ def test_marks_after_the_fourth_and_what_cannot_be_printed_are_replaced() -> Non
     check_printable(printable(EVIL), "EVIL")
 
 
-def test_no_field_of_a_submission_acts_on_a_terminal(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_no_field_of_a_submission_acts_on_a_terminal(runner, few_release, gold, tmp_path, capsys):
     """Equal answers were noted with the raw name of the system."""
     runner.release = few_release
     board = tmp_path / "board"
@@ -76,9 +72,8 @@ def test_no_field_of_a_submission_acts_on_a_terminal(
      "exam", "target_json", "shard", "prompt story motif deprecated"],
 )  # fmt: skip
 def test_no_field_of_a_release_acts_on_a_terminal(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, field: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    runner, few_release, gold, tmp_path, field, capsys
+):
     """`workspace` printed view and instance as the release has them."""
     side = few_release / "public"
     for shard in sorted(side.rglob("*.parquet")):
@@ -147,9 +142,7 @@ def test_no_word_of_a_release_acts_on_who_reads_its_papers() -> None:
         ("[splits.dev.exams.mini]", "[splits.dev.exams.EVIL]"), ("suites = [", "suites = [EVIL,"),
     ],
 )  # fmt: skip
-def test_no_field_of_a_split_file_acts_on_a_terminal(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
-) -> None:
+def test_no_field_of_a_split_file_acts_on_a_terminal(root, tmp_path, capsys, old, new):
     """Neither where it is refused nor where it is planned."""
     text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
     assert old in text

@@ -43,9 +43,7 @@ def test_the_first_screen_leads_with_the_paper_s_score(runner: Runner, mixed: Pa
     assert heads[0].startswith("│ paper"), "the table of both readings begins with the one asked"
 
 
-def test_a_variant_has_the_figures_of_the_reading(
-    runner: Runner, mixed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variant_has_the_figures_of_the_reading(runner, mixed, monkeypatch):
     """A number that is missing costs ten in ours and is no number in the paper's."""
     monkeypatch.setenv("COLUMNS", "160")  # in 80 the variant takes two lines
 
@@ -70,9 +68,7 @@ def test_pages_lead_with_it_too(runner: Runner, mixed: Path, tmp_path: Path) -> 
     assert "CausalDSScore" not in text[text.index('<dl class="card">') : text.index("</dl>")]
 
 
-def test_a_board_has_the_score_of_the_reading(
-    runner: Runner, mixed: Path, gold_source: Path, tmp_path: Path
-) -> None:
+def test_a_board_has_the_score_of_the_reading(runner, mixed, gold_source, tmp_path):
     folder = tmp_path / "answers"
     shutil.copytree(mixed, folder / "mixed")
     shutil.copytree(gold_source, folder / "gold")
@@ -89,9 +85,7 @@ def test_a_board_has_the_score_of_the_reading(
     assert "(paper)" in pages["paper"] and "(paper)" not in pages["fixed"]
 
 
-def test_explain_browse_and_compare_follow(
-    runner: Runner, mixed: Path, gold_source: Path, tmp_path: Path
-) -> None:
+def test_explain_browse_and_compare_follow(runner, mixed, gold_source, tmp_path):
     for way, other in (WAYS, WAYS[::-1]):
         told = runner.run(
             "explain", task_id("ate"), *runner.dev, "--answers", mixed, "--reading", way

@@ -60,9 +60,7 @@ MANIFESTS: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("what", MANIFESTS)
-def test_a_damaged_manifest_is_named(
-    runner: Runner, own_release: Path, gold: Path, what: str
-) -> None:
+def test_a_damaged_manifest_is_named(runner, own_release, gold, what):
     """Half a download is the reader's problem to fix, and not a bug report."""
     file = own_release / "public" / "manifest.json"
     file.write_bytes(MANIFESTS[what])
@@ -70,9 +68,7 @@ def test_a_damaged_manifest_is_named(
     assert str(file) in message and "fetch" in message
 
 
-def test_sides_of_different_builds_are_refused(
-    runner: Runner, own_release: Path, gold: Path
-) -> None:
+def test_sides_of_different_builds_are_refused(runner, own_release, gold):
     """Two builds of one version can hold different truths."""
     for key, value in (("version", "9"), ("release", "other"), ("fingerprint", "9" * 64)):
         file = own_release / "private" / "manifest.json"
@@ -101,9 +97,7 @@ def test_a_shard_that_is_no_parquet_is_named(runner: Runner, own_release: Path, 
     assert str(file) in message and "cannot be read" in message
 
 
-def test_a_release_newer_than_the_grader_says_so(
-    runner: Runner, own_release: Path, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_newer_than_the_grader_says_so(runner, own_release, gold, monkeypatch):
     """A variant that this grader does not know is no bug of ours."""
     from grader.tracks import TRACKS
 
@@ -118,9 +112,7 @@ OUTPUTS = ("--json", "--csv", "--parquet", "--html")
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
-def test_an_output_that_cannot_be_written_is_named(
-    runner: Runner, gold: Path, tmp_path: Path, option: str
-) -> None:
+def test_an_output_that_cannot_be_written_is_named(runner, gold, tmp_path, option):
     """A parent that is a file, and a target that is a folder."""
     (tmp_path / "file").write_text("precious", encoding="utf-8")
     (tmp_path / "folder").mkdir()
@@ -133,9 +125,7 @@ def test_an_output_that_cannot_be_written_is_named(
 
 
 @pytest.mark.parametrize("command", ["gold", "workspace"])
-def test_a_folder_is_written_whole_or_not_at_all(
-    runner: Runner, tmp_path: Path, command: str
-) -> None:
+def test_a_folder_is_written_whole_or_not_at_all(runner, tmp_path, command):
     """Nothing is overwritten, nothing is left behind."""
     (tmp_path / "file").write_text("precious", encoding="utf-8")
     (tmp_path / "full").mkdir()
@@ -150,9 +140,7 @@ def test_a_folder_is_written_whole_or_not_at_all(
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
-def test_an_interrupted_write_leaves_the_old_file(
-    runner: Runner, gold: Path, tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_write_leaves_the_old_file(runner, gold, tmp_path, option, monkeypatch):
     """Ctrl-C in the middle of writing: the report of yesterday is still whole."""
     target = tmp_path / "out"
     target.write_text("yesterday", encoding="utf-8")
@@ -167,9 +155,7 @@ def test_an_interrupted_write_leaves_the_old_file(
     assert sorted(os.listdir(tmp_path)) == ["gold", "out", "outputs"]
 
 
-def test_an_interrupted_workspace_leaves_nothing(
-    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_workspace_leaves_nothing(runner, tmp_path, monkeypatch):
     """Half a folder of tasks looks like a whole one."""
 
     def interrupted(*_: object) -> None:
@@ -180,9 +166,7 @@ def test_an_interrupted_workspace_leaves_nothing(
     assert os.listdir(tmp_path) == ["outputs"]
 
 
-def test_a_device_is_written_through_and_stays_a_device(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_a_device_is_written_through_and_stays_a_device(runner, gold, tmp_path):
     """Renaming over /dev/null, as root, breaks the machine; over a FIFO, the pipeline."""
     assert (
         runner.run("grade", gold, *runner.dev, "--json", "/dev/null", "--csv", "/dev/null").code
@@ -231,9 +215,7 @@ def test_reading_needs_no_writing(runner: Runner, gold: Path, own_release: Path)
     assert sorted(os.listdir(gold)) == listing
 
 
-def test_an_exam_that_names_a_lost_task_is_refused(
-    runner: Runner, own_release: Path, gold: Path
-) -> None:
+def test_an_exam_that_names_a_lost_task_is_refused(runner, own_release, gold):
     """A release whose parts do not fit together is not graded in part."""
     name = "causalds_exams/dev-00000-of-00001.parquet"
     rewrite(own_release / "public", name, lambda rows: rows[0].update(task_id="cds-lost"))

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from grading import Runner
 from small_release import FEW, task_id
 
 from grader.commands import main as cli
@@ -23,9 +22,7 @@ SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
 FULL = Path("/dev/full")
 
 
-def test_ctrl_c_inside_a_query_is_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_inside_a_query_is_an_interrupt(monkeypatch, capsys):
     """DuckDB makes a RuntimeError of it, which used to be reported as a bug of ours."""
 
     def press() -> None:
@@ -76,9 +73,7 @@ def test_a_full_disk_is_one_line_and_exit_2(release: Path, words: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "html", "pack", "workspace"])
-def test_no_room_for_an_output_is_one_line_and_nothing_is_left(
-    release: Path, gold: Path, tmp_path: Path, kind: str
-) -> None:
+def test_no_room_for_an_output_is_one_line_and_nothing_is_left(release, gold, tmp_path, kind):
     """DuckDB's own words for it named a temporary file, with JSON inside."""
     out = tmp_path / "outputs" / f"x.{kind}"
     out.parent.mkdir()
@@ -114,9 +109,7 @@ def write_and_die(path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["report.json", "n" * 250, "[*?]"])
 @pytest.mark.parametrize("kind", ["replacing", "new_folder"])
-def test_what_a_killed_run_left_is_gone_after_the_next(
-    tmp_path: Path, kind: str, name: str
-) -> None:
+def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path, kind, name):
     """Every killed run used to leave one more hidden file beside its output."""
     out = tmp_path / "outputs" / name
     out.parent.mkdir()
@@ -147,9 +140,7 @@ def test_two_that_write_one_output_do_not_meet(tmp_path: Path, kind: str) -> Non
 
 @pytest.mark.parametrize("kind", ["replacing", "new_folder"])
 @pytest.mark.parametrize("there", ["link", "pipe", "folder", "file"])
-def test_a_stranger_in_the_place_of_a_temporary_file_is_passed_over(
-    tmp_path: Path, kind: str, there: str
-) -> None:
+def test_a_stranger_in_the_place_of_a_temporary_file_is_passed_over(tmp_path, kind, there):
     """Its name can be known beforehand: nothing is written through it."""
     out = tmp_path / "outputs" / "x"
     with pytest.raises(ZeroDivisionError), getattr(files, kind)(out) as temporary:
@@ -190,9 +181,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_submission_of_any_name_can_be_read(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_submission_of_any_name_can_be_read(runner, few_release, gold, tmp_path, name):
     """A backslash before a star was neither escaped nor found; a neighbour must not be matched."""
     runner.release = few_release
     board = gold.rename(tmp_path / name)
@@ -206,9 +195,7 @@ def test_a_submission_of_any_name_can_be_read(
 
 
 @pytest.mark.parametrize("name", ["re*lease", "re\\*lease", "[release]", "re?lease", "variant=5"])
-def test_a_release_in_a_folder_of_any_name_can_be_read(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_release_in_a_folder_of_any_name_can_be_read(runner, few_release, gold, tmp_path, name):
     """Shards are named one by one, too."""
     runner.release = few_release.rename(tmp_path / name)
     assert runner.grade(gold).report["points"] == 100.0
@@ -218,10 +205,7 @@ def test_a_release_in_a_folder_of_any_name_can_be_read(
 
 
 @pytest.mark.parametrize("name", ["a*b", "[ab]", "plain"])
-def test_workers_leave_no_folder_behind(
-    runner: Runner, few_release: Path, gold: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, name: str,
-) -> None:  # fmt: skip
+def test_workers_leave_no_folder_behind(runner, few_release, gold, tmp_path, monkeypatch, name):
     """A file that could be a pattern is read by a link, in a folder that nobody removed since a
     worker never ends as other processes do."""
     runner.release, scratch = few_release, tmp_path / "scratch"

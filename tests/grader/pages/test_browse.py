@@ -137,9 +137,7 @@ def test_the_pages_of_a_run_show_its_answers(runner: Runner, gold: Path, tmp_pat
     assert "no answers" in runner.fails(*at[:-1], tmp_path / "b", "--run", tmp_path)
 
 
-def test_a_private_split_shows_no_truth_unless_asked(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_split_shows_no_truth_unless_asked(runner, secret, tmp_path):
     at = ("browse", runner.release, "--split", "test", "--html")
     assert runner.run(*at, tmp_path / "a").code == 0
     text = (tmp_path / "a" / f"{task_id('ate', 'test')}.html").read_text("utf-8")
@@ -178,9 +176,7 @@ def test_a_histogram_counts_every_finite_value() -> None:
 
 
 @pytest.mark.slow
-def test_pages_open_in_a_browser_without_an_error_or_a_clipped_label(
-    site: Path, mini_release: Path, tmp_path: Path
-) -> None:
+def test_pages_open_in_a_browser_without_an_error_or_a_clipped_label(site, mini_release, tmp_path):
     """Report, board and four tasks at every width, all folds open, and the console is silent."""
     browser()
     answers = site.parent / "board"

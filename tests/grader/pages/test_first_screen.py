@@ -2,11 +2,10 @@
 
 import io
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from grading import Runner, put
+from grading import put
 from score_rows import failed, row
 
 from grader.pages import leaderboard
@@ -83,9 +82,7 @@ def test_the_weakest_and_the_strongest_families_are_named() -> None:
     assert "weakest" not in printed(first_screen(redact(report), TRACKS))
 
 
-def test_the_commands_print_one_screen_and_the_rest_when_asked(
-    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commands_print_one_screen_and_the_rest_when_asked(runner, gold, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     put(gold, "method", "{")
     at = ("grade", gold, *runner.dev, "--exam", "all")

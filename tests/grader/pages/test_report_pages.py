@@ -71,9 +71,7 @@ def test_of_a_run_s_settings_those_are_shown_that_were_chosen(runner: Runner, go
     assert "2026-01-01, epochs 3, temperature 0<" in page(runner, *words)
 
 
-def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(
-    runner: Runner, gold: Path
-) -> None:
+def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(runner, gold):
     """A page is mailed around; the table of tasks alone is harmless on a public split."""
     at = ("grade", gold, "--split", "dev", "--exam", "all")
     shown, revealed = page(runner, *at), page(runner, *at, "--reveal")

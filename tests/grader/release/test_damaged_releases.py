@@ -284,9 +284,7 @@ def test_damaged_rows_of_the_other_tracks_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize("name", SCENE_DAMAGE)
-def test_a_damaged_scene_is_named(
-    runner: Runner, few_release: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_damaged_scene_is_named(runner, few_release, tmp_path, name):
     """Workspaces write what scenes hold."""
     SCENE_DAMAGE[name](few_release / "public")
     out = tmp_path / "work"
@@ -318,9 +316,7 @@ def test_a_false_certificate_is_a_fault_of_the_release(runner: Runner, own_track
 
 
 @pytest.mark.parametrize("world", ["[]", '{"world": 5}', '{"world": {}, "variables": {"a": {}}}'])
-def test_a_world_that_cannot_be_drawn_is_named(
-    runner: Runner, few_release: Path, tmp_path: Path, world: str
-) -> None:
+def test_a_world_that_cannot_be_drawn_is_named(runner, few_release, tmp_path, world):
     """Worlds have no schema; only pages show them."""
     query(WORLDS, f"SELECT * REPLACE ('{world}' AS world_json) FROM old")(few_release / "public")
     words = ("browse", few_release, "--split", "dev", "--exam", "all", "--html", tmp_path / "site")

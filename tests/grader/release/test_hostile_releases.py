@@ -100,9 +100,7 @@ def test_an_answer_file_of_another_name_is_refused(runner: Runner, own_release: 
 
 
 @pytest.mark.parametrize("what", ["split", "exam", "shard", "exam row"])
-def test_names_of_the_manifest_are_looked_at_when_it_is_opened(
-    runner: Runner, own_release: Path, gold: Path, what: str
-) -> None:
+def test_names_of_the_manifest_are_looked_at_when_it_is_opened(runner, own_release, gold, what):
     """Splits, exams and shards become parts of paths, too."""
     side = own_release / "public"
     manifest = json.loads((side / "manifest.json").read_text("utf-8"))
@@ -124,9 +122,7 @@ def test_names_of_the_manifest_are_looked_at_when_it_is_opened(
     assert runner.run("verify", own_release).code == (1 if what == "exam row" else 2)
 
 
-def test_an_answer_has_one_name_whatever_a_packed_file_says(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_an_answer_has_one_name_whatever_a_packed_file_says(runner, gold, tmp_path):
     """Ids in a packed file are looked up, never used as paths."""
     packed = tmp_path / "evil.parquet"
     duckdb.connect().execute(

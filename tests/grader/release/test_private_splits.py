@@ -47,9 +47,7 @@ def test_a_private_split_is_graded_with_its_private_side(runner: Runner, tmp_pat
 
 
 @pytest.mark.parametrize("reveal", [False, True])
-def test_explain_shows_the_truth_only_when_asked(
-    runner: Runner, gold: Path, own_release: Path, reveal: bool
-) -> None:
+def test_explain_shows_the_truth_only_when_asked(runner, gold, own_release, reveal):
     """A per-task report is where a truth would slip out."""
     put(gold, "ett", '{"value": -2}')
     runner.release = own_release
@@ -72,9 +70,7 @@ def test_the_rows_hold_the_truth_only_when_asked(runner: Runner, gold: Path) -> 
     assert "truth_json" in table.read_text("utf-8").splitlines()[0]
 
 
-def test_a_private_split_tells_no_task_its_score_unless_asked(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_split_tells_no_task_its_score_unless_asked(runner, secret, tmp_path):
     """An absolute error beside one's own answer is the truth, give or take a sign."""
     table = tmp_path / "rows.csv"
     assert "--reveal" in runner.fails("grade", secret, *runner.test, "--csv", table)
@@ -86,9 +82,7 @@ def test_a_private_split_tells_no_task_its_score_unless_asked(
     assert "100.0 of 100" in runner.run(*asked, "--reveal").out
 
 
-def test_a_private_report_is_redacted_unless_revealed(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_report_is_redacted_unless_revealed(runner, secret, tmp_path):
     """A submission with one answer read the hidden structure of its task off the slices."""
     file = tmp_path / "report.json"
     assert runner.run("grade", secret, *runner.test, "--json", file).code == 0

@@ -141,9 +141,7 @@ def test_a_submission_against_itself_is_no_difference(runner: Runner, gold: Path
     assert "no difference at all" in out
 
 
-def test_the_exam_is_the_one_that_holds_what_either_answered(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_the_exam_is_the_one_that_holds_what_either_answered(runner, gold, tmp_path):
     """The first answered fewer tasks; the exam must not be chosen by it alone."""
     (gold / answer_file(OUTSIDE_EXAM)).unlink()
     few, empty = tmp_path / "few", tmp_path / "empty"
@@ -156,9 +154,7 @@ def test_the_exam_is_the_one_that_holds_what_either_answered(
     assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *runner.dev)
 
 
-def test_a_private_comparison_is_for_the_maintainer(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_comparison_is_for_the_maintainer(runner, secret, tmp_path):
     """Whether one of two own answers wins says which is nearer to the truth."""
     other = Path(shutil.copytree(secret, tmp_path / "other"))
     (other / answer_file("ate", "test")).write_text(json.dumps({"ate": 1.01}))
@@ -177,9 +173,7 @@ def test_a_hostile_name_stays_text(runner: Runner, gold: Path, weaker: Path) -> 
     assert "[red]x[/red]" in out and "\x1b[31m" not in out
 
 
-def test_the_first_screen_is_a_line_a_track_and_fits(
-    runner: Runner, gold: Path, weaker: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_screen_is_a_line_a_track_and_fits(runner, gold, weaker, monkeypatch):
     """Every table of every track was 70 lines of 160 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     words = ("compare", gold, weaker, *runner.dev, "--exam", "all")

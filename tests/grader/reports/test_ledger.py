@@ -69,9 +69,7 @@ def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -
     assert not {t.instance_id for t in exam.final().tasks} & every.shown_instances
 
 
-def test_the_ledger_counts_submissions_and_says_what_they_told(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_the_ledger_counts_submissions_and_says_what_they_told(runner, secret, tmp_path):
     ledger = ("--ledger", tmp_path / "ledger.json")
     folder = tmp_path / "in"
     shutil.copytree(secret, folder / "acme@1")

@@ -236,9 +236,7 @@ def test_family_points_gave_the_whole_exam_away() -> None:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_attack_climbs_ten_points_in_a_hundred_submissions(
-    name: str, climb: Callable[..., tuple[float, float]]
-) -> None:
+def test_no_attack_climbs_ten_points_in_a_hundred_submissions(name, climb):
     """On average; in the final half there is nothing to gain at all."""
     whole, final = climb(name, 12)
     assert whole < 10
@@ -258,9 +256,7 @@ def test_names_that_are_not_listed_mine_nothing(climb: Callable[..., tuple[float
 @pytest.mark.parametrize("shown", [60, 130, 430])
 @pytest.mark.parametrize("names", [1, 10, 99])
 @pytest.mark.parametrize("attack", STRONGEST)
-def test_nobody_mines_more_than_the_bound(
-    attack: str, names: int, shown: int, climb: Callable[..., tuple[float, float]]
-) -> None:
+def test_nobody_mines_more_than_the_bound(attack, names, shown, climb):
     """A hundred submissions under several names, of which one is listed, or every one."""
     for listed in {1, names}:
         whole, _ = climb(attack, 16, shown=shown, names=names, listed=listed)

@@ -108,9 +108,7 @@ def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -
     assert grade(known, tmp_path / "answers").report["points"] == 0.0
 
 
-def test_a_private_report_with_attempts_keeps_to_the_schema(
-    runner: Runner, secret: Path, tmp_path: Path
-) -> None:
+def test_a_private_report_with_attempts_keeps_to_the_schema(runner, secret, tmp_path):
     """Attempts at a private split: none of their figures, and no row per task."""
     at = (*runner.test, "--ledger", tmp_path / "ledger.json")
     for number in (1, 2):

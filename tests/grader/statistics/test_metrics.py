@@ -4,11 +4,10 @@ import json
 import math
 import random
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
-from grading import Runner, put
+from grading import put
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -197,9 +196,7 @@ def numeric(value: float) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("value", HUGE[:1])
-def test_a_huge_number_in_one_attempt_ends_nothing(
-    runner: Runner, gold_source: Path, tmp_path: Path, value: float
-) -> None:
+def test_a_huge_number_in_one_attempt_ends_nothing(runner, gold_source, tmp_path, value):
     """``{"value": 1e160}`` ended a whole board with exit 3, and a grading by itself."""
     several = tmp_path / "board" / "several"
     for number in (1, 2, 3):
@@ -263,8 +260,6 @@ def test_tasks_are_held_against_their_like() -> None:
                                            supports)) == 1  # fmt: skip
 
 
-def test_a_release_without_pairs_is_told_how_to_have_some(
-    release: Path, gold_source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_without_pairs_is_told_how_to_have_some(release, gold_source, capsys):
     assert main([str(release), str(gold_source), "--split", "dev", "--exam", "all"]) == 2
     assert "starts from a pair of CauseNet" in capsys.readouterr().err

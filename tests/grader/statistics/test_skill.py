@@ -99,9 +99,7 @@ DAMAGES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("said", DAMAGES)
-def test_floors_that_do_not_hold_are_one_line(
-    runner: Runner, own_release: Path, gold: Path, said: str
-) -> None:
+def test_floors_that_do_not_hold_are_one_line(runner, own_release, gold, said):
     """Skill of other floors would be a number of nothing; points stay."""
     side = own_release / "public"
     manifest = json.loads((side / "manifest.json").read_text("utf-8"))
@@ -128,9 +126,7 @@ def test_a_shown_skill_says_no_more_than_the_points_beside_it() -> None:
     assert bare["skill"] is None and bare["points"] == 42.0
 
 
-def test_boards_rank_by_skill_and_comparisons_are_of_skill(
-    runner: Runner, gold: Path, tmp_path: Path
-) -> None:
+def test_boards_rank_by_skill_and_comparisons_are_of_skill(runner, gold, tmp_path):
     """Tracks whose floors differ weigh differently in points."""
     first: dict[str, Any] = {"points": 60.0, "skill": 10.0, "submission": {"system": "a"}}
     second = {"points": 50.0, "skill": 40.0, "submission": {"system": "b"}}

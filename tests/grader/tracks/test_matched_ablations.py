@@ -198,9 +198,7 @@ def test_an_exam_without_bundles_has_no_ablation() -> None:
         assert matched_figures(table) is None
 
 
-def test_an_exam_states_its_bundles_in_two_optional_columns(
-    runner: Runner, own_release: Path, gold: Path
-) -> None:
+def test_an_exam_states_its_bundles_in_two_optional_columns(runner, own_release, gold):
     """Two tasks made partners by the exam alone; the report then compares their losses."""
     bundles = {"ate": ("b1", "fictional"), "ate_extra": ("b1", "plain")}
     schema = SCHEMAS["causalds_exams"] | {"bundle": "VARCHAR", "arm": "VARCHAR"}

@@ -206,9 +206,7 @@ LINE = re.compile(r"^\| (?P<number>[^|]+) \| [^|]+ \| `(?P<heading>[^`]+)` \| pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("track", ["causalds", "replayscm", "ccr", "causalab"])
-def test_every_table_and_figure_has_its_place(
-    track: str, root: Path, boards: dict[str, str]
-) -> None:
+def test_every_table_and_figure_has_its_place(track, root, boards):
     """The pages in docs name sections; each stands on the board of ``mini`` and is not empty. What
     compares alternatives with inductions needs every task of the split."""
     found = list(LINE.finditer((root / f"docs/papers/{track}.md").read_text("utf-8")))
