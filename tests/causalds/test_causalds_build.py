@@ -160,7 +160,7 @@ def test_an_infeasible_plan_is_an_error_that_names_the_instance(monkeypatch):
         raise Rejection("no world in range")
 
     monkeypatch.setattr(track, "sample_hidden_world", refuse)
-    with pytest.raises(UsageError, match=rf"causalds/dev/3: .*no world in range \({MAX_ATTEMPTS}x"):
+    with pytest.raises(UsageError, match=rf"causalds/dev/3: .*no world in range {MAX_ATTEMPTS};"):
         TRACK.build(specs()[3])
 
 
