@@ -100,10 +100,20 @@ def _read_product(
     while True:
         match = _FACTOR.match(text, place)
         if match is None:
-            raise BadHypothesis(_unreadable(text[place : place + 12].strip()))
+            rest = text[place : place + 12].strip()
+            if not rest or rest[0] in "+-*^=":
+                raise BadHypothesis(
+                    "freq_equation: it ends, or two operators meet, where a number or a name "
+                    "should be"
+                )
+            raise BadHypothesis(
+                f"freq_equation: {clip(rest)} cannot be read; write a sum of coefficient*name"
+            )
         place = match.end()
         if match["number"]:
-            number = (1.0 if number is None else number) * _finite(match["number"])
+            if not (value := float(match["number"])) <= MAX_COEFFICIENT:
+                raise BadHypothesis(f"freq_equation: {clip(match['number'])} is too large")
+            number = value if number is None else number * value
         else:
             kind, term = factor(match["name"])
             if kind == "variable":
@@ -121,19 +131,3 @@ def _read_product(
         if not text.startswith("*", place):
             return place, number, symbol, variable
         place += 1
-
-
-def _unreadable(rest: str) -> str:
-    """Return the message for a place where ``rest``, maybe empty, begins with neither a number
-    nor a name."""
-    if not rest or rest[0] in "+-*^=":
-        return "freq_equation: it ends, or two operators meet, where a number or a name should be"
-    return f"freq_equation: {clip(rest)} cannot be read; write a sum of coefficient*name"
-
-
-def _finite(text: str) -> float:
-    """Return a number in an equation; raises :class:`BadHypothesis` where it is too large."""
-    value = float(text)
-    if not abs(value) <= MAX_COEFFICIENT:
-        raise BadHypothesis(f"freq_equation: {clip(text)} is too large")
-    return value
