@@ -56,16 +56,14 @@ class HeldExam:
     matched: bool
 
 
-def exam_lines(
-    opened: ReleaseFolder, tracks: Tracks, split: str, manifest: Mapping[str, Any]
-) -> Iterator[GateLine]:
+def exam_lines(opened: ReleaseFolder, tracks: Tracks, split: str) -> Iterator[GateLine]:
     """Yield the lines on the exams of a split: no prompt answers another task, no label is always
     the same, composed exams are as requested.
 
-    ``manifest`` is that of the side which holds the truths. With private truth there is no line on
-    labels: answers are drawn by themselves, and a report or refusal for what chance gave tells it.
+    With private truth there is no line on labels: answers are drawn by themselves, and a report or
+    refusal for what chance gave tells it.
     """
-    exams = _exams(opened, split, manifest)
+    exams = _exams(opened, split)
     asked = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
     truths = opened.truths(split, list(asked.values())) if asked else {}
     handed_in = [
@@ -83,15 +81,16 @@ def exam_lines(
     yield as_requested(split, exams)
 
 
-def _exams(opened: ReleaseFolder, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
+def _exams(opened: ReleaseFolder, split: str) -> list[HeldExam]:
     """Return every exam of a split as it stands in the files, with the tasks but not their prompts.
 
-    The compositions come from ``manifest``.
+    The compositions come from the manifest of the side that holds the truths.
     """
     listed = opened.exams(split)
     members = {name for names in listed.values() for name in names}
     tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=members)}
     bundles = opened.exam_bundles(split)
+    manifest = opened.truth_side(split).manifest
     told = manifest.get("splits", {}).get(split, {}).get("tracks", {})
     exams = []
     for name, ids in listed.items():

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.gate.floors import SAMPLE, FloorRow
 from builder.gate.leak import LeakReport
+from builder.release.floors import SAMPLE, FloorRow
 from grader.io.printing import printable
 
 LISTED: Final = 5

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
-from builder.gate.floors import FloorRow, check_floors
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
@@ -35,6 +34,7 @@ from builder.gate.report import GateLine, GateReport, line_of
 from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
+from builder.release.floors import FloorRow, check_floors
 from builder.release.parts import RECORD, Origin, Part, find_part, stage_part
 from builder.release.reader import open_shard, public_side, shards
 from builder.release.tables import truth_side
@@ -98,7 +98,7 @@ def run_gate(
             graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
     shown: list[FloorRow] = []
     for split in opened.splits:
-        lines += exam_lines(opened, tracks, split, opened.truth_side(split).manifest)
+        lines += exam_lines(opened, tracks, split)
         lines += _known_answers(split, checked[split], graded[split])
         own, problems = check_floors(opened, tracks, split)
         figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"

@@ -13,9 +13,8 @@ from ungated import build_ungated
 from baselines.exam import open_exam
 from baselines.systems import answer_tasks, find_system
 from builder.build import grade_twin
-from builder.gate.floors import check_floors
 from builder.release.engine import Workers
-from builder.release.floors import _best_constant, _instances_to_build, measure_floors
+from builder.release.floors import _best_constant, _instances_to_build, check_floors, measure_floors
 from builder.release.progress import Reporter
 from builder.splits.config import load_config
 from builder.tracks import TRACKS

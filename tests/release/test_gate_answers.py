@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from builder.gate import floors as gate_floors
-from builder.gate.floors import FloorRow, _distance, check_floors
-from builder.release.floors import graded_answer, tasks_of
+from builder.release import floors as floors_module
+from builder.release.floors import FloorRow, _distance, check_floors, graded_answer, tasks_of
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.opening import open_release
@@ -127,7 +126,7 @@ def test_floors_may_be_off_by_chance_alone() -> None:
 
 def test_an_answer_that_is_nearly_always_right_is_refused(mini_release, monkeypatch):
     """A variant with one answer asks nothing, and rewards doing nothing."""
-    monkeypatch.setattr(gate_floors, "CEILING", 0.1)
+    monkeypatch.setattr(floors_module, "CEILING", 0.1)
     _, problems = check_floors(open_release(mini_release), TRACKS, "dev")
     assert any("is nearly always right" in problem for problem in problems)
     assert not any("effect_point" in problem for problem in problems)
