@@ -31,7 +31,6 @@ from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.submission import candidates
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
-REQUEST: Final = "23e36fa2-02-mapper-c4a40dfbf510"
 TASKS: Final = {"cds-0000000000000001": ".json", "cds-0000000000000002": ".csv"}
 
 
