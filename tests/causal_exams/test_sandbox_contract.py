@@ -68,9 +68,7 @@ def commands(marker: Path, port: int) -> dict[str, str]:
 
 @pytest.fixture(scope="module", params=["bubblewrap", "docker"])
 def seen(
-    request: pytest.FixtureRequest,
-    small: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, small: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[dict[str, Any]]]:
     """What two tasks saw, one after the other: output and status by command."""
     if reason := why_not(request.param):

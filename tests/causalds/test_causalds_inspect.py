@@ -15,11 +15,7 @@ from builder.equations.equation import Parent
 from builder.equations.mechanisms import MECHANISMS
 from builder.tracks import TRACKS
 from builder.tracks.causalds.make.observe import recoverability
-from builder.tracks.causalds.show.page import (
-    equation,
-    inspect_scene,
-    recovery_picture,
-)
+from builder.tracks.causalds.show.page import equation, inspect_scene, recovery_picture
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 from grader.pages.graph import layered_graph

@@ -13,13 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.ccr_simulations import appendix_c
-from builder.tracks.ccr.graph import (
-    KINDS,
-    chain,
-    component_edges,
-    cut_tree,
-    sorted_graph,
-)
+from builder.tracks.ccr.graph import KINDS, chain, component_edges, cut_tree, sorted_graph
 from builder.tracks.ccr.plan import draw_kinds
 from builder.tracks.ccr.quantities import (
     exact_quantities,

@@ -34,15 +34,7 @@ def test_an_address_is_taken_wherever_a_folder_is(shown, release, says, tmp_path
     task_id = next(gold.glob("cds-*.json")).stem
     assert says("explain", task_id, "--release", ADDRESS, "--split", "dev")[0] == 0
     shutil.copytree(gold, tmp_path / "board" / "gold")
-    board = (
-        "leaderboard",
-        tmp_path / "board",
-        "--release",
-        ADDRESS,
-        *SPLIT,
-        "--workers",
-        1,
-    )
+    board = ("leaderboard", tmp_path / "board", "--release", ADDRESS, *SPLIT, "--workers", 1)
     assert says(*board)[0] == 0
     put(shown, "org/exams-private", release / "private", "v1")
     code, out, err = says("verify", ADDRESS, "--private", "hf://org/exams-private@v1")

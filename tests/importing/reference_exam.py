@@ -9,15 +9,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from reference_layout import (
-    NAMES,
-    conditional,
-    ground_truth,
-    item,
-    named,
-    write_exam,
-    write_scene,
-)
+from reference_layout import NAMES, conditional, ground_truth, item, named, write_exam, write_scene
 
 MEDIATED, HIDDEN, ZERO, ARROWHEAD, DOOR = (f"scene_00000{k}" for k in range(1, 6))
 

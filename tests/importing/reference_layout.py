@@ -105,11 +105,7 @@ def ground_truth(
 
 
 def item(
-    scene_id: str,
-    task_id: str,
-    number: int,
-    view: str = "clean",
-    **inputs: Any,
+    scene_id: str, task_id: str, number: int, view: str = "clean", **inputs: Any
 ) -> dict[str, Any]:
     """One task as ``exam.json`` has it."""
     family, variant = task_id.split("__")[:2]
@@ -141,11 +137,7 @@ def write_json(path: Path, document: object) -> None:
 
 
 def write_scene(
-    folder: Path,
-    truth: Mapping[str, Any],
-    *,
-    view: str = "clean",
-    binary: bool = False,
+    folder: Path, truth: Mapping[str, Any], *, view: str = "clean", binary: bool = False
 ) -> None:
     """All files of a scene that an import reads."""
     scene_id = str(truth["scene_id"])

@@ -11,12 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from reference_exam import ASKED, HIDDEN, VIEWS, write_reference
 from reference_grading import graded, task_of, text_of
-from reference_layout import (
-    BINARY_LABELS,
-    LABELS,
-    NAMES,
-    named,
-)
+from reference_layout import BINARY_LABELS, LABELS, NAMES, named
 
 from builder.commands.main import main as build
 from builder.importing.exam import import_causalds

@@ -201,9 +201,7 @@ BARE: Final = frozenset(
 """Prepositions and pronouns; participles without -ed, and words for moods."""
 NOUNS: Final = frozenset({"embed", "feed", "need", "seed", "speed"})
 """Words that end in -ed and are no participles."""
-EXCEPTED: Final = {
-    "of": "the constructor of a record from one other value, as in `from_row`",
-}
+EXCEPTED: Final = {"of": "the constructor of a record from one other value, as in `from_row`"}
 
 
 def is_bare(name: str) -> bool:

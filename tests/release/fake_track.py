@@ -38,10 +38,7 @@ def plan(config: int, split: str, count_root: bytes, private: bool) -> list[Inst
     specs = []
     for index in range(config):
         ids = instance_key(count_root, NAME, split, index, "id")
-        settings = {
-            "motif": MOTIFS[index % 2],
-            "variant": VARIANTS[index % 3] if private else None,
-        }
+        settings = {"motif": MOTIFS[index % 2], "variant": VARIANTS[index % 3] if private else None}
         specs.append(
             InstanceSpec(
                 NAME, split, index, instance_key(count_root, NAME, split, index),

@@ -76,11 +76,7 @@ def another_coefficient(target: dict[str, Any]) -> None:
     terms[0]["linear"] += 1.0
 
 
-TRUTHS = {
-    "causalds": another_number,
-    "ccr": another_quantity,
-    "replayscm": another_cell,
-}
+TRUTHS = {"causalds": another_number, "ccr": another_quantity, "replayscm": another_cell}
 
 
 def leave_out_an_edge(release: Path) -> str:

@@ -24,11 +24,7 @@ def test_there_are_at_least_forty_domains_and_the_linter_finds_nothing() -> None
     ("old", "new", "complaint"),
     [
         ("kinds = [", "kinds = [7, ", r"variable\[0\]\.kinds: unknown name 7; choose from binary"),
-        (
-            "[[edge]]\ncause = ",
-            "[[edge]]\ncause = 3 # ",
-            r"edge\[0\]\.cause: must be text, not 3",
-        ),
+        ("[[edge]]\ncause = ", "[[edge]]\ncause = 3 # ", r"edge\[0\]\.cause: must be text, not 3"),
         (
             "[[edge]]\ncause = ",
             '[[edge]]\ncause = "Nobody" # ',

@@ -81,10 +81,7 @@ def test_the_calls_of_a_scene_are_capped(model: Model, settings: Settings) -> No
 
 def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Settings) -> None:
     """429 with Retry-After, then a broken gateway, then the answer; the wait is the server's."""
-    model.script["mapper"] = [
-        Http(429, {"Retry-After": "0.9"}),
-        Http(503, {"Retry-After": "0.05"}),
-    ]
+    model.script["mapper"] = [Http(429, {"Retry-After": "0.9"}), Http(503, {"Retry-After": "0.05"})]
     tell(settings)
     assert model.roles["mapper"] == 3
     # Left to itself the client waits half a second at most before its first repetition.

@@ -5,16 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from llm_scene import (
-    CHAIN,
-    GRAFTED,
-    direct,
-    last_told,
-    lost,
-    tell,
-    twins,
-    with_budgets,
-)
+from llm_scene import CHAIN, GRAFTED, direct, last_told, lost, tell, twins, with_budgets
 from llm_server import Answer, Model, Spoil
 
 from builder.graphs.motifs import MOTIFS

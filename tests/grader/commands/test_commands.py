@@ -12,13 +12,7 @@ import duckdb
 import pytest
 from grading import Runner, only_changed, put, read_rows
 from malformations import malformations
-from small_release import (
-    NAMES,
-    TASKS,
-    answer_file,
-    task_id,
-    variant_of,
-)
+from small_release import NAMES, TASKS, answer_file, task_id, variant_of
 from test_case_tables import TABLES
 
 from grader.errors import UsageError

@@ -8,17 +8,7 @@ from pathlib import Path
 import pytest
 from browser import parsed
 
-from grader.pages.charts import (
-    Cloud,
-    Dot,
-    DotRow,
-    Level,
-    bars,
-    clouds,
-    dot_rows,
-    heat_cell,
-    lines,
-)
+from grader.pages.charts import Cloud, Dot, DotRow, Level, bars, clouds, dot_rows, heat_cell, lines
 from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, page
 from grader.pages.specification import FORMATS, Specification
 from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words

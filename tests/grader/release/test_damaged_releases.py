@@ -211,8 +211,7 @@ SCENE_DAMAGE: Final[dict[str, Damage]] = {
         SCENES, "SELECT * REPLACE ([{'name': 'a', 'values': ['x']}] AS data) FROM old"
     ),
     "a table of infinities": query(
-        SCENES,
-        "SELECT * REPLACE ([{'name': 'a', 'values': ['inf'::FLOAT]}] AS data) FROM old",
+        SCENES, "SELECT * REPLACE ([{'name': 'a', 'values': ['inf'::FLOAT]}] AS data) FROM old"
     ),
     "a column without a name": query(
         SCENES, "SELECT * REPLACE ([{'name': NULL, 'values': [1]}] AS data) FROM old"

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 from grading import Runner, put
-from small_release import (
-    SECRET_TASKS,
-    task_id,
-)
+from small_release import SECRET_TASKS, task_id
 
 from grader.io.schemas import first_problem
 

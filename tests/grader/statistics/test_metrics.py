@@ -22,10 +22,7 @@ from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means, detectable_difference, percentile_interval
 from grader.tracks import variant
-from grader.tracks.causalds.scoring import (
-    point_predictor,
-    prediction_interval,
-)
+from grader.tracks.causalds.scoring import point_predictor, prediction_interval
 
 NUMBERS = st.floats(-1e3, 1e3)
 BINARY = st.lists(

@@ -128,11 +128,7 @@ def build(spec: building.InstanceSpec) -> building.BuiltInstance:
         target: dict[str, object] = (
             {
                 "quantities": {
-                    "Q1": {
-                        "measure": "ate",
-                        "path": ["weight", "length"],
-                        "exact": str(lengths[5]),
-                    }
+                    "Q1": {"measure": "ate", "path": ["weight", "length"], "exact": str(lengths[5])}
                 }
             }
             if variant is STRETCH
