@@ -18,6 +18,8 @@ from test_case_tables import TABLES
 from grader.errors import UsageError
 from grader.io.schemas import first_problem, schema
 from grader.opening import open_release
+from grader.pipeline import grade
+from grader.release.exam import Exam
 from grader.release.release import select_exam
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -70,7 +72,7 @@ def test_the_same_answers_give_the_same_bytes(runner: Runner, gold: Path) -> Non
     assert len(hashes) == 1
 
 
-def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) -> None:
+def test_validate_and_grade_agree_on_every_case(runner: Runner, dev: Exam, tmp_path: Path) -> None:
     """A validator that reads answers differently from the grader is worse than none."""
     cases = [case for table in TABLES.values() for case in table if case["answer"] is not None]
     rounds: list[dict[str, str | bytes]] = []
@@ -94,19 +96,15 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) 
         folder.mkdir()
         for name, answer in chosen.items():
             put(folder, name, answer)
-        run = runner.grade(folder)
+        graded = grade(dev, folder, slice_intervals=False, tables=False)
         shown = runner.run("validate", folder, *runner.dev, "--exam", "all", "--strict")
         listed = {
             tuple(line.split()[:2]) for line in shown.out.splitlines() if line.startswith("cds-")
         }
-        invalid = {
-            (task_id(name), row["reason"])
-            for name, row in run.rows.items()
-            if row["status"] == "invalid"
-        }
+        invalid = {(s.task_id, s.reason) for s in graded.scores if s.status == "invalid"}
         assert listed == invalid
         assert shown.code == int(bool(invalid))
-        census = run.report["census"]
+        census = graded.report["census"]
         assert f"{census['scored']} valid" in shown.out
         assert f"{census['invalid']} invalid, {census['missing']} missing" in shown.out
 
