@@ -92,7 +92,9 @@ def test_attempts_share_one_budget(dev: Exam, gold: Path, tmp_path: Path) -> Non
         folder = tmp_path / "many" / f"attempt-{k}"
         folder.mkdir(parents=True)
         (folder / answer_file("ate")).write_bytes(text)
-    graded = grade(dev, tmp_path / "many", limits=SubmissionLimits(mebibytes=1))
+    graded = grade(
+        dev, tmp_path / "many", slice_intervals=False, limits=SubmissionLimits(mebibytes=1)
+    )
     kept = [part.answers[task_id("ate")].reason for part in graded.submission.attempts]
     assert kept == ["", "budget", "budget"]
 
@@ -101,7 +103,9 @@ def test_past_the_seconds_the_run_goes_on(dev, gold, monkeypatch):
     """By a clock that jumps half a second at every look: in every step of every answer."""
     ticks = iter(range(10**6))
     monkeypatch.setattr(time, "process_time", lambda: next(ticks) / 2)
-    graded = grade(dev, gold, limits=SubmissionLimits(seconds=len(TASKS) + 5))
+    graded = grade(
+        dev, gold, slice_intervals=False, limits=SubmissionLimits(seconds=len(TASKS) + 5)
+    )
     reasons = [score.reason for score in graded.scores]
     assert reasons[:11] == [""] * 11 and set(reasons[11:]) == {"budget"}
     assert graded.report["census"]["invalid"] == reasons.count("budget")
@@ -127,10 +131,10 @@ def test_a_sparse_file_of_lines_is_not_read(runner, gold, monkeypatch):
 def test_blank_lines_cost_what_they_weigh(dev: Exam, gold: Path, name: str) -> None:
     """200 MiB of line feeds took a minute: no line held anything, so none was counted."""
     (gold / name).write_bytes((b" " * 63 + b"\n") * (1 << 15))
-    by_bytes = grade(dev, gold, limits=SubmissionLimits(mebibytes=1))
+    by_bytes = grade(dev, gold, slice_intervals=False, limits=SubmissionLimits(mebibytes=1))
     (gold / name).write_bytes(b"\n" * (3 << 20))
     start = time.process_time()
-    by_cells = grade(dev, gold, limits=SubmissionLimits(cells=50_000))
+    by_cells = grade(dev, gold, slice_intervals=False, limits=SubmissionLimits(cells=50_000))
     assert time.process_time() - start < 10
     for graded, limit in ((by_bytes, "1 MiB"), (by_cells, "50,000 cells")):
         (notice,) = (one for one in graded.submission.notices if name in one)
@@ -146,7 +150,7 @@ def test_lines_after_the_budget_are_not_read(dev: Exam, gold: Path) -> None:
     (gold / answer_file(name)).unlink()
     late = f'{{"task_id": "{task_id(name)}", "answer": {{}}}}'
     (gold / "answers.jsonl").write_text(f"{' ' * 1023}\n" * (2 << 10) + late, encoding="utf-8")
-    graded = grade(dev, gold, limits=SubmissionLimits(mebibytes=1))
+    graded = grade(dev, gold, slice_intervals=False, limits=SubmissionLimits(mebibytes=1))
     assert task_id(name) not in graded.submission.answers
 
 
