@@ -162,7 +162,7 @@ def test_no_effect_is_zero_by_accident() -> None:
         try:
             kept.append(sample_hidden_world(plan, attempt_key(b"k" * 32, number))[1])
         except Rejection as rejected:
-            reasons[rejected.reason] += 1
+            reasons[str(rejected)] += 1
     assert reasons[CLOSE] >= 2 and len(kept) >= 2
     for truths in kept:
         for effect in (truths.ate, truths.ett, truths.nde, truths.nie):
