@@ -21,7 +21,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCall, ToolDef, ToolParams
-from inspect_ai.util import JSONSchema, OutputLimitExceededError, collect, sandbox
+from inspect_ai.util import JSONSchema, OutputLimitExceededError, collect, message_limit, sandbox
 
 from causal_exams.attempts import ENDING, STOPS
 from causal_exams.laboratory.host import Host
@@ -145,11 +145,12 @@ class Conversation:
         """
         model = get_model()
         outputs = await collect(*(model.generate(text) for text in texts))
-        self.state.messages = [
-            message
-            for text, output in zip(texts, outputs, strict=True)
-            for message in (ChatMessageUser(content=text), output.message)
-        ]
+        with message_limit(None):  # --message-limit is of one conversation, and these are many
+            self.state.messages = [
+                message
+                for text, output in zip(texts, outputs, strict=True)
+                for message in (ChatMessageUser(content=text), output.message)
+            ]
         self.state.output = outputs[-1]
         if all(output.stop_reason in STOPS for output in outputs):
             self.end(STOPS[outputs[-1].stop_reason])

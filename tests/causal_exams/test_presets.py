@@ -129,7 +129,7 @@ def test_ccr_paper(preset: str, mini_release: Path, tmp_path: Path) -> None:
 
 
 def test_ccr_extractor(mini_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """G.1: a model reads the Boolean, at temperature 0."""
+    """G.1: a model reads the Boolean, at temperature 0. A limit of messages is of one question."""
     pairs = [t for t in tasks(mini_release, "ccr") if t.spec.key == "simulation.pair"]
     task = min(pairs, key=lambda t: t.inputs["units"])
 
@@ -137,10 +137,11 @@ def test_ccr_extractor(mini_release: Path, tmp_path: Path, monkeypatch: pytest.M
         reads = "Reply with one word" in messages[-1]["content"]
         return Reply("FALSE" if reads else "Hard to put it in a word.")
 
-    role = ("--epochs", "1", "--model-role", "extractor=openai-api/local/reader")
+    more = ("--epochs", "1", "--model-role", "extractor=openai-api/local/reader")
+    more += ("--message-limit", "4")  # cost the answer, as questions were counted together
     with serve(script) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        options = ("--preset", "ccr-paper", "--sample-id", task.task_id, "--track", "ccr", *role)
+        options = ("--preset", "ccr-paper", "--sample-id", task.task_id, "--track", "ccr", *more)
         assert sit(mini_release, tmp_path / "run", server, *options) == 0
     read = [request for request in server.requests if request["model"] == "reader"]
     assert len(read) == 3 * task.inputs["units"]
