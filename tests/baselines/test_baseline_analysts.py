@@ -52,13 +52,16 @@ SOLVERS = {
 )
 def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
     """A baseline that breaks the format would set the floor of the scale too low. Two look at no
-    graph, and meet two motifs alone."""
+    graph, nor does a forecast, and meet two motifs alone."""
+    whole = motif in ("iv", "mediation")
     clean = scene(motif, n=120, binary_y=motif == "iv")
     shown = [measured(clean, known=60)]
-    if motif in ("iv", "mediation") and name != "double-sampling":  # which is informed there
+    if whole and name != "double-sampling":  # which is informed there
         shown.append(clean)
     for of in shown:
         for task in every_task(of):
+            if task.spec.family == "prediction" and not whole:
+                continue
             write_answer(tmp_path, task, SOLVERS[name](task, of))
             data = (tmp_path / task.answer_file).read_bytes()
             checked = check(task, RawAnswer(task.answer_file, data))
