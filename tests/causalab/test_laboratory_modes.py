@@ -21,10 +21,6 @@ def lab(mode: str, **options: object) -> Laboratory:
     return Laboratory(chain_episode(mode=mode, manipulator=START, **options))
 
 
-def test_the_opening_reading_is_the_equations_at_the_bases() -> None:
-    assert lab("shift").opening == {"density": 10.0, "moisture": 25.0, TARGET: 105.0}
-
-
 @pytest.mark.parametrize(
     ("mode", "shown"),
     [
@@ -52,12 +48,6 @@ def test_effects_persist_and_parents_go_on_acting_unless_cut(mode, moisture, fre
     session.intervene("moisture", 40)
     reading = session.intervene("density", 30)
     assert reading == {"density": 30.0, "moisture": moisture, TARGET: frequency}
-
-
-@pytest.mark.parametrize("mode", ["shift", "pin", "do"])
-def test_setting_a_root_is_the_same_in_every_mode(mode: str) -> None:
-    reading = lab(mode).intervene("density", 30)
-    assert reading == {"density": 30.0, "moisture": 65.0, TARGET: 20 + 195 + 30.0}
 
 
 def test_quadratic_terms_are_summed_before_rounding() -> None:
