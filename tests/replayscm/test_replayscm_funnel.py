@@ -116,14 +116,6 @@ def test_the_first_executable_object_of_a_response_is_its_answer() -> None:
     assert stage_of(item, f"{{}} {broken} {padding}")[0] == "legal", "what fits the schema is best"
 
 
-def test_a_circle_is_found_under_hidden_order() -> None:
-    item = of_pool("Hid-Full")[0]
-    a, b = sorted(item.truth.target["gold"])[:2]
-    answer = gold(item)
-    answer["mechanisms"] |= {a: b, b: a}
-    assert stage_of(item, answer)[:2] == ("acyclic", "cyclic")
-
-
 def test_mentioning_counts_for_legality_even_without_effect() -> None:
     """Legality is about the text, so that a person can check it at a glance."""
     item = of_pool("Hid-Full")[0]
