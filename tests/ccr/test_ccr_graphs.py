@@ -61,17 +61,6 @@ def test_components_agree_with_networkx(seed: int, count: int) -> None:
         assert [v for v in part if not part.succ[v]] == [dag.nodes[component[-1]]]
 
 
-def test_the_running_example_of_figure_4() -> None:
-    """Eight variables, three components, the quantities of Table 1, three indirect paths."""
-    tree = cut_tree(figure_4().dag)
-    assert tree.nodes == ("X", "C", "D", "Y") and len(tree.components) == 3
-    assert tree.global_pair == ("X", "Y")
-    assert set(tree.local_pairs) == {("X", "C"), ("X", "D"), ("C", "D"), ("C", "Y"), ("D", "Y")}
-    direct, *indirect = paths(tree.nodes, tree.global_pair)
-    assert direct == ("X", "Y")
-    assert set(indirect) == {("X", "C", "Y"), ("X", "D", "Y"), ("X", "C", "D", "Y")}
-
-
 @pytest.mark.parametrize("nodes", range(3, 12))
 def test_counts_of_table_d1(nodes: int, root: Path) -> None:
     """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes, as the guide

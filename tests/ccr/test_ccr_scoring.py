@@ -13,7 +13,6 @@ from grader.tracks.ccr.algorithm import (
     agrees,
     algorithm_1,
     all_agree,
-    class_of,
     compose_pn_ps,
     error_or_none,
     is_complete,
@@ -95,14 +94,6 @@ def test_an_estimate_of_zero_agrees_with_zero_only() -> None:
     some = EXACT | {("X", "Y"): 0.0}
     for composition in algorithm_1(NODES, [("X", "Y")], EXACT, some).compositions:
         assert composition.internal == math.inf
-
-
-@pytest.mark.parametrize(
-    ("valid", "consistent", "expected"),
-    [(True, True, "VC"), (True, False, "VI"), (False, True, "IC"), (False, False, "II")],
-)
-def test_the_four_quadrants(valid: bool, consistent: bool, expected: str) -> None:
-    assert class_of(valid, consistent) == expected
 
 
 @given(st.floats(1e-6, 1e6), st.floats(-1, 1))
