@@ -18,7 +18,7 @@ from builder.graphs.identification import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.graphs.motifs import MOTIFS
+from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance
 from builder.tracks.causalds.check import audit
@@ -303,20 +303,11 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
 
 def test_graph_labels_of_random_graphs_agree() -> None:
     """Two implementations without a common line, on graphs that no motif resembles."""
-    for graph in [*_random_graphs(400), *(motif.graph for motif in MOTIFS.values())]:
+    named = (motif.graph for motif in (*MOTIFS.values(), *PLANTED.values()))
+    for graph in [*_random_graphs(400), *named]:
         x = "A" if "X" not in graph.nodes else "X"
         mine, theirs = _graph_verdicts(graph, x, "Y")
         assert mine == theirs, graph
-
-
-def test_a_planted_napkin_is_told_apart_by_estimand() -> None:
-    """ATE identified by no simple label, ETT of a continuous treatment not identified."""
-    edges = (("W", "Z"), ("Z", "X"), ("X", "Y"), ("U", "W"), ("U", "X"), ("V", "W"), ("V", "Y"))
-    latent = frozenset({"U", "V"})
-    graph = audit_graph.graph_of(edges, "WZXYUV")
-    assert audit_graph.method_label(graph, "X", "Y", latent) == "other_id"
-    assert audit_graph.is_identifiable(graph, "X", "Y", latent, "ett", binary_treatment=True)
-    assert not audit_graph.is_identifiable(graph, "X", "Y", latent, "ett", binary_treatment=False)
 
 
 @pytest.mark.parametrize(

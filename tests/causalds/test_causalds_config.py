@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from causalds_scenes import table
 
-from builder.graphs.motifs import MOTIFS
 from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
@@ -27,12 +26,6 @@ def test_defaults_are_those_of_the_paper() -> None:
     config = TRACK.parse(TomlTable({"scenes": 1, "motifs": {"chain": 1}}, f"{WHERE}."))
     assert (config.rows.train, config.rows.test) == (16000, 4000)
     assert (config.treatment_binary, config.outcome_binary) == (0.75, 0.4)
-
-
-def test_every_motif_of_the_catalogue_is_accepted() -> None:
-    """The parser must not lag behind the catalogue."""
-    config = TRACK.parse(TomlTable(table(motifs=dict.fromkeys(MOTIFS, 1)), f"{WHERE}."))
-    assert list(config.motifs) == list(MOTIFS)
 
 
 def _proxy(**settings: object) -> dict[str, object]:

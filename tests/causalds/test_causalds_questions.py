@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from causalds_scenes import asked, plan, private, public, world
+from causalds_scenes import asked, plan, public, world
 
 from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
@@ -93,17 +93,3 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
             if key.startswith(("collider_phenomenon", "association.")):
                 possible |= {"zero", "unknown", "False"}  # zeros that the equations make
             assert found <= possible, (key, record["plan"]["structure"]["motif"], found, possible)
-
-
-def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
-    """Planning and asking must agree on eligibility."""
-    for built, record in scenes():
-        planned = ScenePlan.from_json(json.dumps(record["plan"]))
-        assert all(ELIGIBILITY[key].hosts(planned) for key, _, _ in asked(built))
-
-
-def test_a_private_scene_is_asked_its_planned_variant() -> None:
-    """One task a scene; which of several questions of the variant is drawn at random."""
-    for built in private():
-        ((key, _, _),) = asked(built)
-        assert key == world(built)["plan"]["questions"]["variant"]

@@ -3,16 +3,14 @@
 import json
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from causalds_scenes import by_view, in_views, scene_in_views, specs, values, world
+from causalds_scenes import by_view, in_views, specs, values, world
 
 from builder.equations.mechanisms import is_empirical
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
 from builder.tracks.causalds.make.measure import MeasuredConcept, Measurement, NoBundle, draw_bundle
 from builder.tracks.causalds.track import TRACK
-from grader.io import parquet
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 
@@ -192,18 +190,3 @@ def test_prompts_explain_measurements_in_full_and_only_where_there_are_any() -> 
                 assert all(m["column"] in prompt for m in bundle["measurements"])
             random_sample = "`calibration.parquet`" in prompt and "simple random sample" in prompt
             assert random_sample == explained
-
-
-def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) -> None:
-    """Without them nobody could learn what a measurement means."""
-    one = scene_in_views(0)
-    for view, row in by_view(one).items():
-        if not row["calibration"]:
-            continue
-        out = tmp_path / f"{view}.parquet"
-        table = {c["name"]: ("FLOAT", c["values"]) for c in row["calibration"]}
-        parquet.write_columns(out, table)
-        written = pq.read_table(out)
-        assert written.num_rows == len(world(one)["views"][view]["calibration"])
-        for name, column in values(row, "calibration").items():
-            assert written.column(name).to_pylist() == column.tolist()
