@@ -180,16 +180,6 @@ def test_a_single_attempt_folder_is_an_ordinary_submission(runner, gold, tmp_pat
     assert "attempt-2: no answer in it; left out" in report["notices"]
 
 
-def test_folders_with_one_number_and_too_many_are_refused(runner: Runner, tmp_path: Path) -> None:
-    at = (*runner.dev, "--exam", "all")
-    for name in ("attempt-1", "attempt-01"):
-        (tmp_path / "twice" / name).mkdir(parents=True)
-    assert "have the same number" in runner.fails("grade", tmp_path / "twice", *at)
-    for number in range(101):
-        (tmp_path / "many" / f"attempt-{number}").mkdir(parents=True)
-    assert "over 100 attempts" in runner.fails("grade", tmp_path / "many", *at)
-
-
 def test_validate_says_that_it_looks_at_one_attempt(runner, gold, tmp_path):
     place = three(gold, tmp_path / "thrice")
     run = runner.run("validate", place, *runner.dev)

@@ -91,23 +91,6 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
     assert all(a != b for a, b in zip(board(shown, 3), first, strict=True))
 
 
-def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -> None:
-    """In Python as on the command line: the default keeps the truth in."""
-    from grader.errors import UsageError
-    from grader.pipeline import grade
-    from grader.reports.comparison import compare
-
-    (tmp_path / "answers").mkdir()
-    shutil.copy(release / "public" / "manifest.json", tmp_path / "answers" / "other.json")
-    exam = Split.open(open_release(release), "test").choose_exam_for()
-    graded = grade(exam, tmp_path / "answers")
-    assert graded.report["redacted"] and graded.report["points"] is None
-    with pytest.raises(UsageError, match="--reveal"):
-        compare(graded, graded, TRACKS)
-    known = Split.open(open_release(release), "test", reveal=True).choose_exam_for()
-    assert grade(known, tmp_path / "answers").report["points"] == 0.0
-
-
 def test_a_private_report_with_attempts_keeps_to_the_schema(runner, secret, tmp_path):
     """Attempts at a private split: none of their figures, and no row per task."""
     at = (*runner.test, "--ledger", tmp_path / "ledger.json")

@@ -152,17 +152,17 @@ def test_alternatives_are_pooled_over_the_systems_of_a_page() -> None:
     assert (pool, programs, hit) == ("Ord-Match", "8", "3") and share == "0.375"
 
 
+def suite(value: float) -> dict[str, Any]:
+    """The figures of a suite of laboratories: every rate is ``value``."""
+    names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1", "skeleton_f1")
+    return {**dict.fromkeys(names, value), "tasks": 2, "shd": 8 * (1 - value)}
+
+
 def test_curves_of_laboratories_compare_like_with_like() -> None:
     """Sizes from the main suites alone; a variation is held against the main suite of its size."""
-
-    def rates(value: float) -> dict[str, Any]:
-        names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1",
-                 "skeleton_f1")  # fmt: skip
-        return {**dict.fromkeys(names, value), "tasks": 2, "shd": 1.0}
-
-    suites = {"main-4 2o12i": rates(0.5), "main-6 2o20i": rates(0.75),
-              "main-4-wide 2o12i": rates(0.1), "quad-hard 2o12i": rates(0.25),
-              "hidden-count-1 2o12i": rates(0.4), "golden-6 2o0i": rates(1.0)}  # fmt: skip
+    suites = {"main-4 2o12i": suite(0.5), "main-6 2o20i": suite(0.75),
+              "main-4-wide 2o12i": suite(0.1), "quad-hard 2o12i": suite(0.25),
+              "hidden-count-1 2o12i": suite(0.4), "golden-6 2o0i": suite(1.0)}  # fmt: skip
     parts = [{"system": "x", "suites": suites}, {"system": "y", "suites": suites}]
     (_, table) = against_main(parts[:1])
     shown = {line[1]: line[3].aside for line in table.rows}  # type: ignore[union-attr]
@@ -175,16 +175,10 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
 def test_regimes_are_drawn_by_what_is_varied() -> None:
     """Figures 11 to 13: observation, intervention and both are lines of their own, in order of
     budget; a suite with several regimes has a picture, one with a single one none."""
-
-    def rates(value: float) -> dict[str, Any]:
-        names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1",
-                 "skeleton_f1")  # fmt: skip
-        return {**dict.fromkeys(names, value), "tasks": 2, "shd": 8 * (1 - value)}
-
     labels = ["3o0i-4 3o0i", "24o0i-4 24o0i", "0o3i-4 0o3i", "3o3i-4 3o3i", "3o24i-4 3o24i",
               "quad-hard 2o6i", "quad-hard 2o12i", "hidden-count-1 2o12i", "main-3 2o8i",
               "main-4 2o12i", "main-5 2o16i", "main-5 2o4i"]  # fmt: skip
-    part = {"system": "x", "suites": {label: rates(k / 12) for k, label in enumerate(labels)}}
+    part = {"system": "x", "suites": {label: suite(k / 12) for k, label in enumerate(labels)}}
     (fold,) = curves.scaling([part])
     titles = [picture.caption for picture in fold.blocks]  # type: ignore[union-attr]
     assert titles == [f"{metric}, {family}" for family in ("4 nodes", "main-5", "quad-hard")
