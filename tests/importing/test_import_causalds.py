@@ -154,11 +154,8 @@ def test_the_summary_counts_tasks_and_nothing_is_overwritten(tmp_path, capsys):
 def test_importing_twice_gives_the_same_bytes(imported: Path, tmp_path: Path) -> None:
     main = write_reference(tmp_path / "elsewhere" / "main")
     import_causalds(main, tmp_path / "again")
-    first = {file.relative_to(imported): file for file in imported.rglob("*") if file.is_file()}
-    second = {
-        file.relative_to(tmp_path / "again"): file
-        for file in (tmp_path / "again").rglob("*")
-        if file.is_file()
-    }
-    assert first.keys() == second.keys()
-    assert all(first[name].read_bytes() == second[name].read_bytes() for name in first)
+    first, second = (
+        {f.relative_to(top): f.read_bytes() for f in top.rglob("*") if f.is_file()}
+        for top in (imported, tmp_path / "again")
+    )
+    assert first == second

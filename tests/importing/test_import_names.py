@@ -50,12 +50,10 @@ READ = [
     (BLOOD, "Blood Levels"),
     (AGE, "Age"),
     (AGE, "age (months)"),
-    (AGE, "Ages"),
     (AGE, "AGE INDEX"),
     (DOSE, "Patient\u2019s Well-being"),
     (DOSE, "patient\u2018s well\u2013being"),
     (DOSE, "Patient's Well\u2014being (index)"),
-    (DOSE, "Patient's Well-beings"),
     (RECOVERY, "Relapse"),
 ]
 """(name, spelling): every step of the published normalisation, one or two at a time."""

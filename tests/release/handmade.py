@@ -58,7 +58,6 @@ class Plan:
     variants: frozenset[str] = field(default_factory=lambda: WRITTEN)
     order: Callable[[Any, np.random.Generator], list[str]] | None = None
     task_id: Callable[[str, str], str] | None = None
-    sort_key: Callable[[dict[str, Any]], object] | None = None
 
 
 def make_tables(plan: Plan) -> Tables:
@@ -70,7 +69,7 @@ def make_tables(plan: Plan) -> Tables:
     for config, rows in tables.items():
         if config != "causalds_exams":
             id_column = ID_COLUMN.get(config, "instance_id")
-            rows.sort(key=plan.sort_key or (lambda row, c=id_column: row[c]))
+            rows.sort(key=lambda row, c=id_column: row[c])
     ids = sorted(row["task_id"] for row in tables["causalds"])
     order = rng.permutation(len(ids))
     tables["causalds_exams"] = [

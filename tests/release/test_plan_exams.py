@@ -34,10 +34,6 @@ CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
             'let one exam take tasks = "all" of these variants',
         ),
         (
-            "causalds", "private", SCENES, "a = {{ tasks = 30 }}",
-            "splits.dev.exams: 10 of 40 instances of causalds are in no exam",
-        ),
-        (
             "causalds", "private", SCENES, 'a = {{ exam = "exams/realistic.toml" }}',
             "splits.dev.causalds.scenes: 40, but its exams take 100 tasks",
         ),

@@ -25,7 +25,6 @@ CASES = {
     "truth": ('"public"', '"hidden"', ["splits.dev.truth: unknown name", "private, public"]),
     "seed missing": ('seed = "tiny 1"', "", ["splits.dev.seed: missing"]),
     "seed blank": ('"tiny 1"', '" "', ["splits.dev.seed"]),
-    "seed no text": ('"tiny 1"', "17", ["splits.dev.seed: must be any text", "not 17"]),
     "secret in the open": ('seed = "tiny 1"', 'secret_env = "X"', ["splits.dev.secret_env"]),
     "seed of a private split": (
         'secret_env = "TINY_SECRET"', 'seed = "x"', ["splits.test.seed: whoever knows the seed"],
@@ -54,7 +53,6 @@ CASES = {
     "exam called all": ("exams.mini", "exams.all", ["exams.all: no good exam name"]),
     "tasks missing": ("tasks = 20", "", ["exams.mini.causalds.tasks: missing"]),
     "tasks zero": ("tasks = 20", "tasks = 0", ["exams.mini.causalds.tasks: must be a whole"]),
-    "tasks true": ("tasks = 20", "tasks = true", ["tasks: must be a whole number", "not true"]),
     "tasks word": ("tasks = 20", 'tasks = "every"', ["tasks: must be a whole", "or 'all'"]),
     "draw key": (
         "tasks = 20", "tasks = 20, variant = []", ["variant: unknown key; did you mean 'variants'"],
@@ -74,14 +72,9 @@ CASES = {
         "tasks = 20", 'tasks = 20, variants = ["association.*", "effect.*"]',
         ["exams.mini.causalds.variants: no variant of causalds", '"effect.*"'],
     ),
-    "variants no list": (
-        "tasks = 20", 'tasks = 20, variants = "association.*"',
-        ["exams.mini.causalds.variants: must be a list of variants"],
-    ),
     "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "no setting"]),
     "infinity": ("scenes = 45", "scenes = inf", ["splits.dev.causalds.scenes", "no setting"]),
     "no TOML": ('name = "tiny"', "name = tiny", ["invalid TOML", "line 2"]),
-    "key twice": ('name = "tiny"', 'name = "a"\nname = "b"', ["invalid TOML"]),
 }  # fmt: skip
 
 
@@ -135,13 +128,6 @@ def test_private_exams_that_do_not_add_up_fail_before_building(
         assert command("build", split_file, "--out", tmp_path / "r") == 2
         assert re.search(says, capsys.readouterr().err)
         assert not (tmp_path / "r.partial").exists()
-
-
-def test_an_exam_larger_than_its_split_says_so(split_file, command, secret, tmp_path, capsys):
-    """How many tasks there are is known only after asking them."""
-    split_file.write_text(SPLIT_FILE.replace("tasks = 20", "tasks = 200"))
-    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
-    assert "200 tasks are asked but there are 135" in capsys.readouterr().err
 
 
 def test_a_copy_of_a_split_file_plans_wherever_it_lies(root, tmp_path, monkeypatch):
