@@ -14,11 +14,8 @@ from hub_store import Blob
 from huggingface_hub import DatasetCard
 from local_hub import LocalHub
 
-from builder.publishing.contents import private_in_public
 from builder.release.manifest import read_manifest
-from builder.tracks import TRACKS
 from grader.io.files import file_sha256
-from grader.opening import open_release
 
 Publish = Callable[..., tuple[int, str, str]]
 BOTH = ("--repo", "org/exams", "--private-repo", "org/exams-private")
@@ -237,9 +234,7 @@ def _stray(name: str) -> Callable[[Path], None]:
         (_answers_to_test, "has answers to the private split test"),
         (_gate_as_errata, "ERRATA.md repeats the private side"),
         (_stray("GATE.md"), "is no part of a release"),
-        (_stray("floors/demo.json"), "is no part of a release"),
         (_stray("sessions/acme.jsonl"), "is no part of a release"),
-        (_stray("build.log"), "is no part of a release"),
     ],
 )
 def test_private_truth_is_refused_by_what_it_is(smuggle, says, hub, own, publish):
@@ -250,20 +245,12 @@ def test_private_truth_is_refused_by_what_it_is(smuggle, says, hub, own, publish
     assert not hub.uploads() and not hub.store.repos
 
 
-def test_a_clean_release_has_nothing_private_in_public(tiny: Path) -> None:
-    """What is refused above is refused for a reason, not always."""
-    with fake_builder.small_track():
-        assert list(private_in_public(open_release(tiny), TRACKS)) == []
-
-
 @pytest.mark.slow
 def test_the_private_side_goes_into_no_open_repository(hub, tiny, publish):
     """One that somebody opened in its settings is not filled."""
     assert publish(tiny, "--repo", "org/exams-private")[0] == 0
     code, _, err = publish(tiny, *BOTH)
     assert code == 2 and "is open to everyone" in err and err.count("\n") == 1
-    code, _, err = publish(tiny, "--repo", "org/a", "--private-repo", "org/a")
-    assert code == 2 and "is the public repository" in err
 
 
 def test_others_repositories_are_said_to_be_closed(hub, tiny, publish, monkeypatch):
