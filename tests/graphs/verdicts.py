@@ -12,7 +12,7 @@ import numpy as np
 import oracles
 from finite_models import joint_distribution, random_scm, true_effect
 from functionals import identified_effect
-from twin_models import find_witness
+from twin_models import twins_differ
 
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import Effect, is_identifiable
@@ -41,8 +41,7 @@ def refuted(query: Query, question: tuple[Effect, int], rng: np.random.Generator
             if theirs != ("yes" if verdict else "no"):
                 return f"{package} says {theirs}"
     if not verdict:
-        pair = find_witness(rng, graph, x, y, effect, treatment_levels=levels)
-        return "" if pair else "no twin models"
+        return "" if twins_differ(rng, graph, x, y, effect, levels) else "no twin models"
     scm = random_scm(rng, graph, dict.fromkeys(graph.nodes, 2) | {x: levels}, noise_levels=3)
     found = identified_effect(joint_distribution(scm), graph, x, y, effect, levels == 2)
     truth = true_effect(scm, x, y, effect)
