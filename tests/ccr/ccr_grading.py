@@ -42,7 +42,10 @@ class Exam:
         return contexts_of(scores, self.truths, checked)
 
     def summary(self, solver: Solver) -> TrackSummary:
-        scores, checked = self.grade(solver)
+        return self.summary_of(self.grade(solver)[1])
+
+    def summary_of(self, checked: dict[str, CheckedAnswer]) -> TrackSummary:
+        scores = self.scores(checked)
         with ScoreTable(scores) as table:
             return summarise(TrackResults(table, scores, self.truths, checked))
 

@@ -11,7 +11,6 @@ import pytest
 import scipy.stats
 from ccr_grading import Exam
 
-from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import CheckedAnswer, RawAnswer, TrackSummary
 from grader.scoring.score import check
 from grader.scoring.shape import Task
@@ -19,7 +18,6 @@ from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.algorithm import additive_errors
 from grader.tracks.ccr.contexts import StatedContext, stated_contexts
 from grader.tracks.ccr.shapes import merge_units
-from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of, sections
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
@@ -137,12 +135,6 @@ def test_errors_of_sums_by_hand_are_relative_and_absolute() -> None:
         assert [row["epsilon"], row["gamma"]] == pytest.approx([sizes[0] / 10, sizes[1] / total])
 
 
-def summary(exam: Exam, checked: dict[str, CheckedAnswer]) -> TrackSummary:
-    scores = exam.scores(checked)
-    with ScoreTable(scores) as table:
-        return summarise(TrackResults(table, scores, exam.truths, checked))
-
-
 def noisy(exam: Exam, rate: float, replicates: int) -> dict[str, CheckedAnswer]:
     """Right answers, each flipped at a rate, so many times."""
     rng = random.Random(f"{rate}/{replicates}")
@@ -168,8 +160,8 @@ def test_estimates_are_shares_of_the_truth_and_are_error_tests() -> None:
     """Of two contexts with repeated answers all 1,000 resampled estimates are kept, as in the
     paper; a single answer set is one estimate, which stands beside each of the other's."""
     exam = Exam({"seed": "d1", "sizes": (3, 3)}, {"seed": "d2", "sizes": (3, 3)})
-    right = part("right", summary(exam, noisy(exam, 0.0, 1)))
-    often = part("often", summary(exam, noisy(exam, 0.1, 5)))
+    right = part("right", exam.summary_of(noisy(exam, 0.0, 1)))
+    often = part("often", exam.summary_of(noisy(exam, 0.1, 5)))
     kept = {len(row["ratios"]) for row in often["details"]["estimates"]}
     assert kept == {1000} and len(often["details"]["estimates"]) == 8
     assert all(row["ratios"] == [1.0] for row in right["details"]["estimates"])
@@ -187,15 +179,13 @@ def test_estimates_are_shares_of_the_truth_and_are_error_tests() -> None:
     (same,) = error_tests([right, {**right, "system": "again"}])
     assert {str(line[1]) for line in same.rows} == {"1.000  n = 2"}
     several = Exam(*({"seed": f"e{k}", "sizes": (3, 3)} for k in range(3)))
-    found = summary(several, noisy(several, 0.1, 2)).members["details"]["estimates"]
+    found = several.summary_of(noisy(several, 0.1, 2)).members["details"]["estimates"]
     assert {len(row["ratios"]) for row in found} == {1}
 
 
 def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     """An exam of direct tasks has no context to simulate, and compositions all the same."""
-    scores, checked = stated.grade(answers(stated, lambda _, path, value: value))
-    with ScoreTable(scores) as table:
-        found = summarise(TrackResults(table, scores, stated.truths, checked))
+    found = stated.summary(answers(stated, lambda _, path, value: value))
     rows = {row["variant"]: row for row in found.members["stated"]}
     assert rows["inductive.stated"]["contexts_vc"] == 1 and rows["inductive.stated"]["vc"] == 1
     report = {
