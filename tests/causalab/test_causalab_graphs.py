@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from statistics import mean, pvariance
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -112,16 +113,6 @@ Graph = frozenset[tuple[str, str]]
 NODES = "abcde"
 
 
-def acyclic(edges: Graph) -> bool:
-    nodes = {end for edge in edges for end in edge}
-    while nodes:
-        sinks = {n for n in nodes if not any(a == n and b in nodes for a, b in edges)}
-        if not sinks:
-            return False
-        nodes -= sinks
-    return True
-
-
 def every_dag(nodes: Sequence[str]) -> list[Graph]:
     found = []
     pairs = list(combinations(nodes, 2))
@@ -129,7 +120,7 @@ def every_dag(nodes: Sequence[str]) -> list[Graph]:
         edges = frozenset(
             (a, b) if way == 1 else (b, a) for (a, b), way in zip(pairs, choice, strict=True) if way
         )
-        if acyclic(edges):
+        if nx.is_directed_acyclic_graph(nx.DiGraph(edges)):
             found.append(edges)
     return found
 
