@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from causalds_scenes import private, public, specs, variant_of, world
+from random_queries import random_query
 
 from builder.equations.noise import NOISE_FAMILIES
 from builder.graphs.graph import LatentDAG
@@ -262,17 +263,6 @@ def test_an_unreadable_world_is_a_problem_not_a_crash() -> None:
     assert "cannot be read" in problem
 
 
-def _random_graphs(count: int) -> list[LatentDAG]:
-    rng = np.random.default_rng(11)
-    graphs: list[LatentDAG] = []
-    while len(graphs) < count:
-        names = ("X", "Y", "A", "B", "C", "U", "V")[: int(rng.integers(4, 8))]
-        order = [names[int(i)] for i in rng.permutation(len(names))]
-        edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.45]
-        graphs.append(LatentDAG(names, tuple(edges), frozenset({"U", "V"} & set(names))))
-    return graphs
-
-
 def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
     """All labels by the builder's code and by the audit's."""
     other = audit_graph.graph_of(graph.edges, graph.nodes)
@@ -303,10 +293,12 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
 
 def test_graph_labels_of_random_graphs_agree() -> None:
     """Two implementations without a common line, on graphs that no motif resembles."""
-    named = (motif.graph for motif in (*MOTIFS.values(), *PLANTED.values()))
-    for graph in [*_random_graphs(400), *named]:
-        x = "A" if "X" not in graph.nodes else "X"
-        mine, theirs = _graph_verdicts(graph, x, "Y")
+    rng = np.random.default_rng(11)
+    drawn = [random_query(rng, (4, 7), (0, 2)) for _ in range(400)]
+    backwards = [(graph, y, x) for graph, x, y in drawn[::4]]
+    named = [motif.effect for motif in (*MOTIFS.values(), *PLANTED.values())]
+    for graph, x, y in (*drawn, *backwards, *named):
+        mine, theirs = _graph_verdicts(graph, x, y)
         assert mine == theirs, graph
 
 

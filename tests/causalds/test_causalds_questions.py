@@ -4,12 +4,11 @@ import json
 from collections import Counter, defaultdict
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from causalds_scenes import asked, plan, public, world
 
-from builder.splits.track import BuiltInstance, InstanceSpec
+from builder.splits.track import InstanceSpec
 from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -17,14 +16,9 @@ from builder.tracks.causalds.exams.candidates import label_class
 from builder.tracks.causalds.track import TRACK
 
 
-@cache
-def scenes() -> list[tuple[BuiltInstance, dict[str, Any]]]:
-    return [(built, world(built)) for built in public()]
-
-
 def test_questions_of_one_variant_name_different_things() -> None:
     """Two questions with the same inputs would be one question counted twice."""
-    for built, _ in scenes():
+    for built in public():
         inputs = Counter((key, task["inputs_json"]) for key, task, _ in asked(built))
         assert max(inputs.values()) == 1
 
@@ -80,7 +74,8 @@ def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
 
 def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
     """A balanced private exam is planned by them."""
-    for built, record in scenes():
+    for built in public():
+        record = world(built)
         planned = ScenePlan.from_json(json.dumps(record["plan"]))
         classes: dict[str, set[str]] = defaultdict(set)
         for key, _, truth in asked(built):
