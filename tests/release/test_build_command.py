@@ -21,7 +21,6 @@ from grader.commands.main import main as grader
         (["build", "none.toml"], "none.toml: not found"),
         (["build", "none.toml", "--workers", "0"], "--workers: 0 is no whole number from 1"),
         (["build", "none.toml", "--worker", "2"], "unrecognized arguments"),
-        (["plan", "."], ".: is a folder"),
         (["check", "none"], "none: no release there"),
         (["diff", "none", "none"], "none: no release there"),
     ],

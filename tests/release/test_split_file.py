@@ -14,14 +14,12 @@ from grader.errors import UsageError
 CASES = {
     "unknown key": ("name =", "nam =", ["nam: unknown key; did you mean 'name'?"]),
     "name missing": ('name = "tiny"', "", ["name: missing; give lower-case letters"]),
-    "name not text": ('name = "tiny"', "name = 3", ["name: must be lower-case letters", "not 3"]),
     "name with capitals": ('"tiny"', '"Tiny Exam"', ["name: must be lower-case", "Tiny Exam"]),
     "version": ('"0.1.0"', '"latest"', ["version: must be three numbers", "0.1.0"]),
     "no splits": (SPLIT_FILE[SPLIT_FILE.index("[splits") :], "", ["splits: missing"]),
     "splits no table": ("[splits.dev]", "[splits]\nx = 1\n[splits.dev]", ["splits.x: must be a"]),
     "split name": ("splits.dev", "splits.Dev-1", ["splits.Dev-1: no good split name"]),
     "split called all": ("splits.dev", "splits.all", ["splits.all: no good split name"]),
-    "truth missing": ('truth = "public"', "", ["splits.dev.truth: missing"]),
     "truth": ('"public"', '"hidden"', ["splits.dev.truth: unknown name", "private, public"]),
     "seed missing": ('seed = "tiny 1"', "", ["splits.dev.seed: missing"]),
     "seed blank": ('"tiny 1"', '" "', ["splits.dev.seed"]),
@@ -54,9 +52,6 @@ CASES = {
     "tasks missing": ("tasks = 20", "", ["exams.mini.causalds.tasks: missing"]),
     "tasks zero": ("tasks = 20", "tasks = 0", ["exams.mini.causalds.tasks: must be a whole"]),
     "tasks word": ("tasks = 20", 'tasks = "every"', ["tasks: must be a whole", "or 'all'"]),
-    "draw key": (
-        "tasks = 20", "tasks = 20, variant = []", ["variant: unknown key; did you mean 'variants'"],
-    ),
     "private taken twice": (
         'causalds = { tasks = "all" }',
         'causalds = { tasks = "all" }\n[splits.test.exams.more]\ncausalds = { tasks = "all" }',
