@@ -10,12 +10,19 @@ from ccr_worlds import built
 from baselines.ccr import perfect
 from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import CheckedAnswer, RawAnswer, Score, TrackSummary, Truth
-from grader.scoring.score import check, score
+from grader.scoring.score import check, score, score_answer
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import ContextResult
 from grader.tracks.ccr.summary import contexts_of, summarise
 
 Solver = Callable[[Task], Any]
+
+
+def grade(pair: tuple[Task, Truth], answer: object) -> Score:
+    """The score of an answer given as JSON value or bytes."""
+    task, truth = pair
+    data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    return score_answer(task, truth, RawAnswer(task.answer_file, data))
 
 
 class Exam:

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from ccr_grading import Exam
+from ccr_grading import Exam, grade
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.ccr import perfect
 from grader.answers.check import REASONS
-from grader.scoring.model import RawAnswer, Score, Truth
-from grader.scoring.score import check, score_answer
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import check
 from grader.scoring.shape import Task
 from grader.tracks.ccr.tables import SPECIFICATION
 
@@ -26,12 +26,6 @@ DEDUCED = [
           "verdict": verdict}).pairs[0]
     for verdict in ("value", "inconsistent", "insufficient")
 ]  # fmt: skip
-
-
-def grade(pair: tuple[Task, Truth], answer: object) -> Score:
-    task, truth = pair
-    data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-    return score_answer(task, truth, RawAnswer(task.answer_file, data))
 
 
 def changed(**rungs: object) -> dict[str, object]:

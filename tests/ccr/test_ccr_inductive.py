@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from built_tasks import pairs_of
+from ccr_grading import grade
 from ccr_worlds import FIGURE_4, built
 
 from baselines.ccr import perfect
@@ -26,9 +27,6 @@ from builder.tracks.ccr.questions import Deduction, check_deduction, compose
 from builder.tracks.ccr.sampling import sample_context
 from builder.tracks.ccr.text import decimal
 from builder.tracks.ccr.track import TRACK
-from grader.io.jsonio import pretty_json
-from grader.scoring.model import RawAnswer
-from grader.scoring.score import score_answer
 
 
 def table(**values: object) -> TomlTable:
@@ -118,8 +116,7 @@ def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
     for seed in range(4):
         made = built(f"inductive/{seed}", **changes)
         ((task, truth),) = pairs_of(made, "ccr")
-        raw = RawAnswer(task.answer_file, pretty_json(perfect(task)).encode())
-        assert score_answer(task, truth, raw).points == 1
+        assert grade((task, truth), perfect(task)).points == 1
         (world,) = made.rows["ccr_worlds"]
         (row,) = made.rows["ccr_truth"]
         assert audit_instance(world, [row]) == []

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from built_tasks import pairs_of
+from ccr_grading import grade
 from ccr_worlds import built
 
 from baselines.ccr import perfect
@@ -24,9 +25,6 @@ from builder.tracks.ccr.questions import Deduction, deduce
 from builder.tracks.ccr.text import decimal, prompts
 from builder.tracks.ccr.themes import THEMES
 from grader.io.schemas import schema_folder
-from grader.scoring.model import RawAnswer, Truth
-from grader.scoring.score import score_answer
-from grader.scoring.shape import Task
 
 
 def answer_question(prompt: str) -> bool:
@@ -38,11 +36,6 @@ def answer_question(prompt: str) -> bool:
         told, question.removesuffix("Begin your answer with Yes or No and be brief.").strip()
     )
     return told.value(effect, told.bits(case), do)
-
-
-def points(task: Task, truth: Truth, answer: object) -> float:
-    raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
-    return score_answer(task, truth, raw).points
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
@@ -107,15 +100,14 @@ def test_a_single_prompt_holds_all_that_is_needed_and_no_number_of_its_own(
         changes = {"purpose": purpose, "variant": variant, "verdict": verdict, "theme": theme}
         ((task, truth),) = pairs_of(built(f"{theme}/single", sizes=sizes, **changes), "ccr")
         answer: Any = perfect(task)
-        assert points(task, truth, answer) == 1.0
+        assert grade((task, truth), answer).points == 1.0
         (form,) = re.findall(r"\{.*\}", task.prompt)
         assert "<number>" in form and not re.search(r"[:\[] *-?\d", form)
         blank = json.loads(form.replace("<number>", "1e6"))
-        raw = RawAnswer(task.answer_file, json.dumps(blank).encode())
-        scored = score_answer(task, truth, raw)
+        scored = grade((task, truth), blank)
         assert (scored.status, scored.points) == ("scored", 0.0)
         for example in SCHEMA_EXAMPLES[task.answer_schema]:
-            assert points(task, truth, example) == 0.0
+            assert grade((task, truth), example).points == 0.0
         if variant.startswith("direct"):
             assert sorted(blank["quantities"]) == sorted(answer["quantities"])
         if variant == "direct.trap":
