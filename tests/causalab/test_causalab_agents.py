@@ -59,15 +59,11 @@ def all_solved(setting: SuiteSetting, name: str, count: int) -> list[tuple[Episo
     return pairs
 
 
-def frugal(pairs: Sequence[tuple[Episode, Figures]]) -> float:
-    return mean(figures["used"] <= len(episode.nodes) for episode, figures in pairs)
-
-
 def test_the_solver_recovers_linear_episodes_with_about_one_experiment_a_property() -> None:
     """Graph, equation and target wherever all can be set; k experiments nearly always."""
     pairs = [pair for name, setting in LINEAR for pair in all_solved(setting, name, 2)]
     assert len(pairs) > 20
-    assert frugal(pairs) >= 0.9
+    assert mean(figures["used"] <= len(episode.nodes) for episode, figures in pairs) >= 0.9
 
 
 def test_the_solver_recovers_quadratic_episodes_within_the_budget() -> None:

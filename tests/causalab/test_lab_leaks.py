@@ -25,11 +25,7 @@ REQUESTS = st.one_of(
 
 
 def _twin(seed: int, **options: Any) -> tuple[Episode, Episode]:
-    """Two episodes that differ in nothing an agent may see before it experiments.
-
-    The second one has another mechanism for the reactor and the later disturbances: its reactor's
-    frequency, hidden suite name and unused base maps are other ones.
-    """
+    """Two episodes that differ in their hidden suite, regime and setting."""
     disturbance = {"nodes": ["ph"], "values": [-5.0, 0.0, 5.0]}
     episode = random_episode(seed, 5, records=0, disturbance=disturbance, **options)
     private = json.loads(canonical_json(episode.private))

@@ -239,7 +239,6 @@ def test_labels_out_of_step_with_the_features_are_noticed(monkeypatch: pytest.Mo
 
 
 def test_data_of_another_world_are_noticed() -> None:
-    """A table attached to the wrong scene."""
     found, _ = _scene_with("prediction.point_predictor", "mediation")
     for column in found["causalds_scenes"][0]["data"][:1]:
         column["values"] = column["values"][::-1]

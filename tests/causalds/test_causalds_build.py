@@ -21,6 +21,7 @@ from builder.equations.margins import EFFECT_MARGIN
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, public_id, stream
+from builder.tracks.causalds import track
 from builder.tracks.causalds.design.scene_plan import ScenePlan
 from builder.tracks.causalds.make.scene import column_order
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
@@ -133,8 +134,6 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
 
 def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scene that misses a bound is replaced by rule, and the replacement is recorded."""
-    from builder.tracks.causalds import track
-
     sample = track.sample_hidden_world
     calls: list[bytes] = []
 
@@ -154,7 +153,6 @@ def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_infeasible_plan_is_an_error_that_names_the_instance(monkeypatch):
     """Endless retries would hang a build without a word."""
-    from builder.tracks.causalds import track
 
     def refuse(plan: Any, key: bytes) -> Any:
         raise Rejection("no world in range")
@@ -181,8 +179,6 @@ def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
 
 def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(monkeypatch):
     """One scene in several hundred would else stop a build whose secret nobody can choose."""
-    from builder.tracks.causalds import track
-
     sample = track.sample_hidden_world
 
     def refuse_the_planned(plan: Any, key: bytes) -> Any:

@@ -9,14 +9,13 @@ from causalds_scenes import by_view, in_views, specs, values, world
 from builder.equations.mechanisms import is_empirical
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
-from builder.tracks.causalds.make.measure import MeasuredConcept, Measurement, NoBundle, draw_bundle
+from builder.tracks.causalds.make.measure import MeasuredConcept, NoBundle, draw_bundle
 from builder.tracks.causalds.track import TRACK
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 
 
 def test_truths_and_verdicts_are_the_same_in_every_view() -> None:
-    """A view changes how hard a question is, never its answer."""
     for one in in_views():
         truth = {row["task_id"]: row for row in one.rows["causalds_truth"]}
         details = world(one)["task_details"]
@@ -68,7 +67,6 @@ def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
 
 
 def test_views_share_their_rows() -> None:
-    """The untouched columns are the same numbers, row by row."""
     for one in in_views():
         rows = by_view(one)
         clean = {part: values(rows["clean"], part) for part in ("data", "test_features")}
@@ -131,14 +129,6 @@ def test_the_audit_sees_a_changed_measurement() -> None:
     assert any("noise sds" in text or "sigmas" in text for text in problems)
 
 
-def _measurements(count: int) -> list[Measurement]:
-    concept, found = MeasuredConcept(0.4, 1.7, False, (-4.0, 5.0)), []
-    for i in range(count):
-        bundle = draw_bundle(np.random.default_rng(100 + i), concept, VIEWS["proxy_hard"])
-        found += bundle.measurements
-    return found
-
-
 def test_thresholds_that_nothing_meets_end_in_a_clear_failure() -> None:
     """A scene that cannot be measured is replaced by rule, not measured badly."""
     view = View("proxy", (1, 1), (2, 2), (1.0, 3.0), thresholds=Thresholds(50, 50, 50, 50))
@@ -158,7 +148,9 @@ def test_a_window_bounds_how_well_measurements_recover_a_variable() -> None:
 
 def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:
     """Its probability is 1 to the last digit there; 0/0 once made all its information unknown."""
-    one = next(m for m in _measurements(12) if m.noise is None)
+    concept, hard = MeasuredConcept(0.4, 1.7, False, (-4.0, 5.0)), VIEWS["proxy_hard"]
+    bundles = (draw_bundle(np.random.default_rng(100 + i), concept, hard) for i in range(12))
+    one = next(m for bundle in bundles for m in bundle.measurements if m.noise is None)
     far = one.information(np.array([-1e6, 1e6]))
     assert np.array_equal(far, [0.0, 0.0])
 

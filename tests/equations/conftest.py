@@ -1,6 +1,5 @@
 """Random worlds on every motif, and plain Monte Carlo that shares nothing with the library's."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +28,11 @@ class Case:
         return seeds.stream(self.name.encode(), str(stream))
 
 
-def generate(count: int) -> Iterator[Case]:
-    """Worlds that run through motifs, then kinds of treatment, then kinds of outcome."""
-    motifs = list(MOTIFS.values())
-    for i in range(count):
+@pytest.fixture(scope="session")
+def cases() -> list[Case]:
+    """48 worlds: every motif four times, once for each pair of kinds."""
+    motifs, found = list(MOTIFS.values()), []
+    for i in range(48):
         motif = motifs[i % len(motifs)]
         kinds = {
             motif.treatment: KINDS[(i // len(motifs)) % 2],
@@ -40,13 +40,8 @@ def generate(count: int) -> Iterator[Case]:
         }
         rng = seeds.stream(b"worlds", str(i))
         world = sample_world(rng, motif.graph, kinds, outcome=motif.outcome)
-        yield Case(f"{motif.name}-{i}", world, motif.treatment, motif.outcome)
-
-
-@pytest.fixture(scope="session")
-def cases() -> list[Case]:
-    """48 worlds: every motif four times, once for each pair of kinds."""
-    return list(generate(48))
+        found.append(Case(f"{motif.name}-{i}", world, motif.treatment, motif.outcome))
+    return found
 
 
 MEDIATED = ("chain", "mediation", "arrowhead", "diamond", "frontdoor", "triangle", "confounding")

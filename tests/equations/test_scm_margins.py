@@ -100,6 +100,5 @@ def test_dominance_counts_all_three_errors(indirect, label) -> None:
 
 
 def test_two_structural_zeros_tie() -> None:
-    """Nothing direct, nothing indirect."""
     assert clear_dominance(ZERO, ZERO, SD) == "tie"
     assert clear_dominance(ZERO, q(0.5), SD) == "indirect"

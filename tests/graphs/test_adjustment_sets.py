@@ -112,7 +112,6 @@ def test_the_first_label_that_applies_wins(edges, latent, method, why) -> None:
 
 
 def test_front_door_sets_agree_with_the_criterion_path_by_path() -> None:
-    """The three conditions, checked on listed paths instead of cut graphs."""
     rng = np.random.default_rng(41)
     found = 0
     for _ in range(400):
@@ -169,7 +168,6 @@ def test_named_cases(edges: str, latent: str, z: str, answer: bool, why: str) ->
 
 
 def test_answers_agree_with_the_definition_path_by_path() -> None:
-    """Lists every path and applies the definition literally."""
     rng = np.random.default_rng(30)
     seen = {True: 0, False: 0}
     for _ in range(400):

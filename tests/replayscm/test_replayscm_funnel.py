@@ -8,6 +8,7 @@ from puzzles import Item, extra, grade, of_pool
 
 from grader.answers.check import REASONS
 from grader.io import jsonio
+from grader.scoring.score import score_answer
 from grader.tracks.replayscm import submission as extraction
 from grader.tracks.replayscm.submission import STAGES
 
@@ -134,7 +135,6 @@ def test_declared_roots_must_be_three_different_variables(roots: list[str]) -> N
 
 
 def test_wrong_roots_with_their_mechanisms_are_valid_but_not_solved() -> None:
-    """Root prediction is scored, not a matter of form."""
     item = of_pool("Hid-Roots")[0]
     right = item.truth.target["roots"]
     other = next(name for name in item.names if name not in right)
@@ -175,8 +175,6 @@ def test_a_mebibyte_of_nested_fragments_takes_bounded_work(text, monkeypatch):
 
 def test_no_answer_counts_in_every_denominator() -> None:
     """What is not answered is not valid, and does not leave the tables."""
-    from grader.scoring.score import score_answer
-
     item = of_pool("Ord-Full")[0]
     result = score_answer(item.task, item.truth, None)
     assert result.status == "missing"

@@ -56,7 +56,6 @@ def test_pool_rates_are_means_over_all_tasks(scores: list[Score], report: dict[s
 
 
 def test_matched_pools_are_the_matched_part_of_the_full_ones(report: dict[str, Any]) -> None:
-    """Ord-Match and Hid-Match are subsets, not further records."""
     pools = report["pools"]
     assert pools["Ord-Full"]["tasks"] == FULL and pools["Ord-Match"]["tasks"] == MATCHED
     assert set(pools) - {"Ord-Match", "Hid-Match"} == {item.pool for item in items()}
@@ -114,7 +113,6 @@ def test_rates_over_one_to_five_cases_are_suppressed() -> None:
 
 
 def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, Any]) -> None:
-    """The two plots of the track, with what a submitter typed kept as text."""
     submission = {
         "submission": {"system": "<b>bold</b>"},
         "tracks": {"replayscm": {**report, "attempted": 3}},
