@@ -62,6 +62,6 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     written = []
     for part in tomllib.loads(_PARTS.read_text(encoding="utf-8"))["part"]:
         file = folder / part["file"]
-        file.write_text(Template(part["text"]).substitute(slots).lstrip(), encoding="utf-8")
+        file.write_text(Template(part["text"]).substitute(slots).lstrip("\n"), encoding="utf-8")
         written.append((file, Template(part["place"]).substitute(slots)))
     return written
