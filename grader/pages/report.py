@@ -190,7 +190,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
             yield figure.label, cell, f"{first}, lower is better; {other} {there}"
     detectable = report["detectable"]
     if report["skill"] is not None:
-        yield "skill", figure_cell(report, "skill"), "0 knows nothing, 100 is gold"
+        yield "skill", figure_cell(report, "skill"), "0: best constants, 100: gold"
         detectable = report["skill_detectable"]
     asides = [] if report["floor"] is None else [f"floor {points(report['floor'])}"]
     asides += [] if detectable is None else [f"shows from {detectable:.1f}"]
