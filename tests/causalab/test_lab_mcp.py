@@ -1,17 +1,13 @@
 """The laboratory as MCP tools: the same protocol, over pipes and over HTTP."""
 
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from causalab_episodes import chain_episode
-from lab_verification import verify
+from lab_verification import over_http, verify
 
 from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
@@ -60,16 +56,8 @@ def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
     assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
 
 
-@pytest.fixture
-def port() -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        found = probe.getsockname()[1]
-    yield found
-
-
 @pytest.mark.slow
-def test_the_mcp_servers_run_over_pipes_and_over_http(tmp_path, episode_file, port, root):
+def test_the_mcp_servers_run_over_pipes_and_over_http(tmp_path, episode_file, root):
     mcp_client = pytest.importorskip("mcp.client.client")
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -79,22 +67,11 @@ def test_the_mcp_servers_run_over_pipes_and_over_http(tmp_path, episode_file, po
             assert reply.structured_content["ok"]
 
     kept = tmp_path / "kept"
-    common = ["-m", "causal_exams", "lab", str(episode_file), "--transcript"]
-    parameters = StdioServerParameters(
-        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=root
+    command = ["-m", "causal_exams", "lab", str(episode_file), "--transcript", str(kept), "--mcp"]
+    anyio.run(
+        agent, stdio_client(StdioServerParameters(command=sys.executable, args=command, cwd=root))
     )
-    anyio.run(agent, stdio_client(parameters))
-    command = [sys.executable, *common, str(kept), "--mcp-http", str(port)]
-    server = subprocess.Popen(command, cwd=root)
-    try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+    with over_http(episode_file, kept, root) as port:
         anyio.run(agent, f"http://127.0.0.1:{port}/mcp")
-    finally:
-        server.terminate()
-        server.wait()
     events = [line["event"] for line in read_lines(kept.read_bytes())]
     assert events == ["opened", "reading", "resumed", "reading"]

@@ -5,14 +5,13 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from causalab_episodes import chain_episode
-from lab_verification import verify
+from lab_verification import over_http, verify
 
 from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
@@ -122,19 +121,7 @@ def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_page_in_a_browser_cannot_speak_to_the_server_over_http(tmp_path, episode_file, root):
     """One that rebinds its name to 127.0.0.1 sends its own host and origin."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    kept = tmp_path / "kept"
-    command = [sys.executable, "-m", "causal_exams", "lab", str(episode_file)]
-    command += ["--transcript", str(kept), "--mcp-http", str(port)]
-    server = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+    with over_http(episode_file, tmp_path / "kept", root) as port:
         own = {"Host": f"127.0.0.1:{port}"}
         for headers, allowed in (
             ({"Host": "evil.example"}, False),
@@ -147,10 +134,8 @@ def test_a_page_in_a_browser_cannot_speak_to_the_server_over_http(tmp_path, epis
         assert _post(port, b"x" * (20 << 20), own) in range(400, 500)
         with socket.socket() as probe:
             assert probe.connect_ex((_outer_address(), port)) != 0
-    finally:
-        server.terminate()
-        server.wait()
-    assert [line["event"] for line in read_lines(kept.read_bytes())] == ["opened"]
+    lines = read_lines((tmp_path / "kept").read_bytes())
+    assert [line["event"] for line in lines] == ["opened"]
 
 
 def _post(port: int, body: bytes, headers: dict[str, str]) -> int:
