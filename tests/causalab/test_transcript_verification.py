@@ -77,14 +77,6 @@ def test_one_digit_changed_anywhere_is_found_in_its_line(position: int) -> None:
         assert str(error.value).startswith(f"line {error.value.line}: ")
 
 
-def test_the_session_of_these_tests_has_the_lines_they_change() -> None:
-    events = [line["event"] for line in honest(chain_episode()).transcript]
-    assert events == [
-        "opened", "hypothesis", "reading", "refused", "reprompt", "resumed", "reading",
-        "hypothesis", "reactor", "prediction", "closed",
-    ]  # fmt: skip
-
-
 Change = Callable[[list[Line]], None]
 
 
