@@ -84,8 +84,8 @@ def finished_release(
 
     What a build that was killed after it named the release left in ``OUT.partial`` is removed.
     With ``fresh`` an older release is to be replaced, and the result is None. Raises
-    ``UsageError`` when ``out`` holds other things or, unless ``fresh``, another or a damaged
-    release.
+    ``UsageError`` when ``out`` holds other things (such as a ledger beside a release) or, unless
+    ``fresh``, another or a damaged release.
     """
     out = workspace.out
     if not out.exists() or not any(out.iterdir()):
@@ -96,6 +96,12 @@ def finished_release(
             "new folder with --out"
         )
     if fresh:
+        others = sorted({file.name for file in out.iterdir()} - {"public", "private", GATE_FILE})
+        if others:
+            raise UsageError(
+                f"--out {out}: --fresh would remove {', '.join(others)}, which no build writes; "
+                "move them elsewhere or name another --out"
+            )
         return None
     manifest = read_manifest(out / "public")
     if manifest["fingerprint"] != fingerprint:

@@ -117,7 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
         entries = with_figures(arguments.ledger, exam, entries)
     entries = _of_setting(entries, arguments.setting)
     others = [result for result in results if isinstance(result, NotGraded)]
-    failed = [(result.source.name, result.reason) for result in others if result.counts]
+    failed = [
+        (result.source.name, result.reason.replace(str(result.source), result.source.name))
+        for result in others
+        if result.counts
+    ]
     left_out = [result.reason for result in others if not result.counts]
     _print_notes(entries, left_out, failed, exam_notices(exam))
     if not entries:
@@ -128,6 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     _label(entries, sessions, {task.task_id for task in exam.tasks})
     ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
+    title += " · final ranking" if arguments.final else ""
     steps = {report["detectable"] for _, report in ranked} - {None} if exam.keeps_ledger else ()
     page_title = title + "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]

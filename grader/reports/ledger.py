@@ -11,6 +11,7 @@ figure.
 import fcntl
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
 FORMAT: Final = 1
 NAME: Final = "ledger.json"
 TEAMS: Final = "teams.txt"
+_REMARK: Final = re.compile(r"^\s*#.*|\s#\s.*")
 _HELD: Final = "held"
 
 
@@ -205,22 +207,22 @@ class Ledger:
 
 
 def _read_teams(path: Path) -> frozenset[str]:
-    """Return the teams that may be shown figures: a line each, but empty lines and ``# remarks``.
+    """Return the teams that may be shown figures: a line each, without ``# remarks``.
 
     There are none without the file. Raises ``UsageError`` for a submission's name among them.
     """
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [_REMARK.sub("", line).strip() for line in path.read_text("utf-8").splitlines()]
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read ({error}); list a team a line in UTF-8") from None
     for number, line in enumerate(lines, start=1):
-        if team_of(line) != line and not line.startswith("#"):
+        if team_of(line) != line:
             raise UsageError(
                 f"{path}, line {number}: {clip(line)} is a submission; list {clip(team_of(line))}"
             )
-    return frozenset(line for line in lines if line and not line.startswith("#"))
+    return frozenset(filter(None, lines))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -145,6 +145,10 @@ def test_a_finished_release_is_found_and_replaced_only_with_fresh(
     assert "--fresh" in capsys.readouterr().err
     assert tree(out) == before
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == times
+    (out / "ledger.json").write_text("{}")
+    assert command(*build, "--fresh") == 2
+    assert "would remove ledger.json" in capsys.readouterr().err and (out / "ledger.json").exists()
+    (out / "ledger.json").unlink()
     assert command(*build, "--fresh") == 0
     assert tree(out) != before
     assert not (tmp_path / "r.partial").exists()

@@ -111,6 +111,8 @@ def test_a_list_of_teams_that_holds_something_else_is_refused(exam: Exam, tmp_pa
     list_teams(tmp_path, "acme", "", "bell@2")
     with pytest.raises(UsageError, match=r'teams\.txt, line 4: "bell@2" .* list "bell"'):
         Ledger(tmp_path / "ledger.json", exam)
+    (tmp_path / TEAMS).write_text("# all\nacme   # Acme Ltd\n\nmodel #1\n")
+    assert Ledger(tmp_path / "ledger.json", exam)._listed == {"acme", "model #1"}
     (tmp_path / TEAMS).write_bytes(b"\xff")
     with pytest.raises(UsageError, match=r"teams\.txt: cannot be read"):
         Ledger(tmp_path / "ledger.json", exam)
