@@ -24,7 +24,7 @@ from typing import Any
 from rich.filesize import decimal
 
 from builder.build import Outcome, build_alone, build_release
-from builder.commands.common import BUG, FAILED, OK, add, use_domains
+from builder.commands.common import BUG, FAILED, OK, add, build_line, use_domains
 from builder.commands.main import PROGRAM
 from builder.release.attempts import list_counts
 from builder.release.engine import InstanceFailed, WorkerDied
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)
-    only = f"{PROGRAM} build {shlex.quote(str(arguments.toml))} --only"
+    only = f"{build_line(arguments.toml, arguments.domains)} --only"
     try:
         if arguments.only is not None:
             print_lines(*pretty_json(build_alone(config, roots, arguments.only)).splitlines())

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +60,12 @@ def use_domains(folder: Path | None) -> None:
             f"`{PROGRAM} new-domain {folder}/*.toml` lists them)"
         )
     os.environ[OWN] = str(folder.resolve())
+
+
+def build_line(toml: Path, domains: Path | None) -> str:
+    """Return the command that builds a split file, told with the domains in a folder (or None)."""
+    words = ["build", toml, *(() if domains is None else ("--domains", domains))]
+    return f"{PROGRAM} {shlex.join(map(str, words))}"
 
 
 def composition_table(title: str, composition: Composition) -> Table:

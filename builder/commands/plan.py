@@ -5,13 +5,11 @@ examples:
 """
 
 import argparse
-import shlex
 from pathlib import Path
 
 from rich.table import Table
 
-from builder.commands.common import OK, add, composition_table, use_domains
-from builder.commands.main import PROGRAM
+from builder.commands.common import OK, add, build_line, composition_table, use_domains
 from builder.release.attempts import list_counts
 from builder.release.parts import Origin
 from builder.release.planning import Specs, plan_specs, planned_levels
@@ -42,8 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
                 out.print(f"{where}, by {axis}: {list_counts(counts)}")
             if composition := config.tracks[name].composition(settings, members):
                 out.print(composition_table(f"{where}: composition", composition))
-    toml = shlex.quote(str(config.path))
-    out.print(f"Build it: {PROGRAM} build {toml} --out release")
+    out.print(f"Build it: {build_line(config.path, arguments.domains)} --out release")
     return OK
 
 

@@ -119,7 +119,8 @@ def test_a_split_is_planned_with_them(own, tmp_path, capsys):
     assert plan(toml) == 0
     ours = capsys.readouterr().out
     assert plan(toml, "--domains", str(own)) == 0
-    assert capsys.readouterr().out != ours, "one domain more is dealt"
+    assert (told := capsys.readouterr().out) != ours, "one domain more is dealt"
+    assert f"build {toml} --domains {own} --out release" in told and "--domains" not in ours
 
 
 def test_a_new_domain_says_what_it_lacks(tmp_path, root, capsys):
