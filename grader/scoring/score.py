@@ -95,6 +95,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
         **checked.extra,
         **(mark.extra if mark else {}),
     }
+    why = mark.message if mark else _why(truth, checked) if checked.status == "scored" else ""
     abstention = mark is None and routed.pool == "pass" and truth.should_abstain
     return Score(
         task_id=task.task_id,
@@ -120,9 +121,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
         coverage=mark.coverage if mark else None,
         interval_width=_finite(mark.width) if mark else None,
         extra_json=intern(canonical_json({name: _finite(value) for name, value in extra.items()})),
-        message="; ".join(filter(None, [checked.message, mark.message]))
-        if mark
-        else checked.message or _why(truth, checked),
+        message="; ".join(dict.fromkeys(filter(None, (checked.message, why)))),
     )
 
 

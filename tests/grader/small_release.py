@@ -224,7 +224,7 @@ def _task_row(name: str, split: str) -> dict[str, Any]:
         "task_id": task_id(name, split), "instance_id": scene_id(name, split),
         "track": "causalds", "rung": spec.rung, "family": spec.family, "variant": spec.name,
         "view": "clean", "input_mode": spec.shape.input_mode,
-        "prompt": f"Question {name}.\n\nWrite the answer to {file}.\n",
+        "prompt": f"Question {name} of {', '.join(NAMES)}.\n\nWrite the answer to {file}.\n",
         "answer_schema": spec.shape.name, "answer_file": file,
         "inputs_json": json.dumps(task.inputs, sort_keys=True, ensure_ascii=False),
     }  # fmt: skip

@@ -195,6 +195,7 @@ def test_an_experiment_that_shows_nothing_costs_the_task_but_not_the_alternative
         result = item.grade({**answer, "intervention": experiment, "witness": witness})
         figures = extra(result)
         assert result.points == 0 and figures["alternative"] == 1 and figures["joint"] == 0
+        assert ("X99" in result.message) == (experiment["variable"] == "X99")
 
 
 def test_edit_locality_of_a_single_edit() -> None:

@@ -2,20 +2,23 @@
 held-out predictions, whose sums are exact (``fmean``)."""
 
 import math
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress
 from operator import sub
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from grader.answers.check import with_known_labels
 from grader.io.jsonio import clip
 from grader.io.names import known_name, normal_label, normal_name
-from grader.scoring.model import Mark, Predictions, Truth
+from grader.scoring.model import CheckedAnswer, Mark, Predictions, Truth
 from grader.scoring.shape import Task
+
+_WORD: Final = re.compile(r"\w+")
 
 
 def exact(right: bool, message: str = "") -> Mark:
@@ -58,7 +61,7 @@ def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     if truth.target.get("verbatim"):
         return exact(given in accepted)
     right = reader(task.inputs["candidates"])(given) in {normal_name(name) for name in accepted}
-    return exact(right, count_as_wrong(unknown_names([given], task.inputs["candidates"])))
+    return exact(right)
 
 
 def reader(names: Iterable[str]) -> Callable[[str], str]:
@@ -74,7 +77,43 @@ def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def count_as_wrong(unknown: list[str]) -> str:
     """Return the message about ``unknown`` names, which are wrong members; "" without any."""
-    return f"unknown names count as wrong: {clip(unknown, 200)}" if unknown else ""
+    return f"names that are not the task's count as wrong: {clip(unknown, 200)}" if unknown else ""
+
+
+def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
+    """Return the answer with a message about names that are none of those on offer or, where the
+    task offers none, do not stand in its prompt (which is empty where it was not read)."""
+    given, inputs = document[task.shape.field], task.inputs
+    names = [] if isinstance(given, str) and task.shape.labels else [*_names_in(given)]
+    offered = inputs.get("candidates", inputs.get("available"))
+    if offered is None:
+        offered = _spelled_in(task.prompt, {*names}) if task.prompt else names
+    return CheckedAnswer("scored", document, message=count_as_wrong(unknown_names(names, offered)))
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """Yield the names in an answer's field: a name, or a list of names, of lists or of edges."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from chain.from_iterable(map(_names_in, value))
+    elif isinstance(value, dict):
+        yield from _names_in([value[end] for end in ("from", "to", "a", "b") if end in value])
+
+
+def _spelled_in(prompt: str, names: Iterable[str]) -> list[str]:
+    """Return what a prompt holds of each name: itself, its first words, its other number."""
+    told, forms = _words(prompt), list[str]()
+    for name in names:
+        parts = normal_name(name).split()
+        forms += [f"{name}s", name.strip().removesuffix("s")]
+        forms += [" ".join(parts[:count]) for count in range(1, len(parts) + 1)[-5:]]
+    return [form for form in forms if _words(form) in told]
+
+
+def _words(text: str) -> str:
+    """Return the words of a text without case and punctuation, a space around each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
@@ -182,8 +221,7 @@ def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     if (right := _as_a_word(given, truth)) is not None:
         return exact(right)
     members, valid = _read_sets([given], truth.target["sets"])
-    unknown = unknown_names(given, task.inputs["available"])
-    return exact(members <= valid, count_as_wrong(unknown))
+    return exact(members <= valid)
 
 
 def _as_a_word(given: object, truth: Truth) -> bool | None:

@@ -26,6 +26,7 @@ from grader.tracks.causalds.scoring import (
     prediction_interval,
     undirected_edges,
     with_both_signs,
+    with_unknown_names,
 )
 
 Members = dict[str, Any]
@@ -136,6 +137,7 @@ SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
 
 _exact = partial(Shape, pool="pass", metric="exact", check=check_json)
+_names = partial(check_json, then=with_unknown_names)
 _label = partial(_exact, score=exact_answer, gold=_gold_first_accepted)
 _number = partial(
     Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json,
@@ -146,7 +148,7 @@ _interval = partial(
     check=partial(check_json, then=with_bounds), score=effect_interval, gold=_gold_interval,
     abstention=None, check_truth=check_value,
 )  # fmt: skip
-_f1 = partial(Shape, pool="f1", metric="f1", check=check_json, input_mode="story")
+_f1 = partial(Shape, pool="f1", metric="f1", check=_names, input_mode="story")
 
 # --- Predictions --------------------------------------------------------------------------------
 
@@ -192,10 +194,11 @@ SET_COUNT: Final = _label(
     "set_count", "count", "n", labels=SET_WORDS, abstention="non_id", input_mode="story"
 )
 CONDITIONING_VAR: Final = _exact(
-    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=_gold_first_accepted
-)
+    "conditioning_var", "name", "conditioning_var", check=_names, score=exact_name,
+    gold=_gold_first_accepted,
+)  # fmt: skip
 ADJUSTMENT_SET: Final = _exact(
-    "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=_gold_one_set,
+    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold_one_set,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
 )  # fmt: skip
 

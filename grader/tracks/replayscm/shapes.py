@@ -247,7 +247,7 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         float(joint),
         float(not joint),
         extra=extra,
-        message="" if joint else _why_no_alternative(train, structure, known, pair, witness),
+        message="" if joint else _why_no_alternative(train, structure, pair, witness),
     )
 
 
@@ -310,16 +310,12 @@ def _why(train: Replay, test: Replay, root_exact: bool) -> str:
     return ""
 
 
-def _why_no_alternative(
-    train: Replay, structure: Structure, known: bool, pair: float, witness: bool
-) -> str:
+def _why_no_alternative(train: Replay, structure: Structure, pair: float, witness: bool) -> str:
     """Return the first thing wrong with an alternative, "" if none; ``pair`` is its separation."""
     if not structure.changed:
         return "the program is the reference: no mechanism is another function"
     if not train.exact:
         return f"{train.cells_wrong} of {train.cells} training cells differ"
-    if not known:
-        return "the intervention names no variable of the task"
     if pair == 0:
         return "the intervention does not separate the programs"
     return "the witness does not show a difference" if not witness else ""

@@ -164,7 +164,10 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
             message=f"{raw.source}: {problem.message}",
             extra=_funnel(strict, STAGES.index(stage)),
         )
-    return CheckedAnswer("scored", found, extra=_funnel(strict, len(STAGES)))
+    told = ""
+    if found.intervention and (name := found.intervention[0]) not in found.problem.names:
+        told = f"counts as wrong: the intervention's {clip(name)} is no variable of the task"
+    return CheckedAnswer("scored", found, message=told, extra=_funnel(strict, len(STAGES)))
 
 
 def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | Invalid]:

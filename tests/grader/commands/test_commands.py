@@ -92,7 +92,8 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, dev: Exam, tmp_p
             tuple(line.split()[:2]) for line in shown.out.splitlines() if line.startswith("cds-")
         }
         invalid = {(s.task_id, s.reason) for s in graded.scores if s.status == "invalid"}
-        assert listed == invalid
+        unknown = {(s.task_id, "remark") for s in graded.scores if "count as wrong" in s.message}
+        assert listed == invalid | unknown
         assert shown.code == int(bool(invalid))
         census = graded.report["census"]
         assert f"{census['scored']} valid" in shown.out
