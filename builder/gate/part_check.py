@@ -21,7 +21,7 @@ from builder.release.parts import Part
 from builder.release.rows import read_task
 from builder.release.tables import PartRows, Row, SplitTables, read_part
 from builder.splits.track import SceneRow, TaskRow, Track
-from grader.errors import UsageError
+from grader.errors import UsageError, error_place
 from grader.io.files import write_text
 from grader.io.jsonio import canonical_json
 from grader.release.rows import task_of
@@ -113,14 +113,14 @@ def findings(part: Part, track: Track) -> Findings:
 def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: object) -> list[str]:
     """Return the problems that ``check(*arguments)`` gives (a text, several or None) as lines.
 
-    Each begins with ``name``. An exception is one more line, with ``failure``: a damaged row must
-    not hide what is wrong with others.
+    Each begins with ``name``. An exception is one more line, with ``failure`` and its place in the
+    code: a damaged row must not hide what is wrong with others.
     """
     try:
         found: str | Iterable[str] | None = check(*arguments)
         return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
     except Exception as error:
-        return [f"{name}: {failure}: {type(error).__name__}: {error}"]
+        return [f"{name}: {failure}: {type(error).__name__}: {error} ({error_place(error)})"]
 
 
 def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
-from grader.errors import UsageError
+from grader.errors import OUR_PACKAGES, UsageError, error_place
 from grader.io.names import did_you_mean, nearest, nearest_path
 from grader.io.printing import print_lines
 from grader.io.process import exit_with, is_interrupt, is_unwritable
@@ -35,7 +35,6 @@ COMMANDS: Final[dict[str, str]] = {
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }
-_OURS: Final = ("grader", "causal_exams", "builder")
 _EXAMPLES: Final = """examples:
   python -m grader answers/                       score a folder against ./release
   python -m grader answers/ --html report.html    … and write a page to look at
@@ -121,7 +120,7 @@ def _what_to_do(error: BaseException) -> str | None:
     match error:
         case UsageError():
             return str(error)
-        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in _OURS:
+        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in OUR_PACKAGES:
             return (
                 f"the package {name} is not installed here; activate the environment "
                 "(`source .venv/bin/activate`) or `pip install .` (for the builder '.[build]')"
@@ -174,15 +173,13 @@ def _dispatch(words: list[str], program: Program) -> int:
 
 
 def _report_bug(error: BaseException) -> None:
-    """Print that the fault is ours, with what is needed to find it."""
+    """Print that the fault is ours (or that of who changed the file), and where it is."""
     import traceback
 
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}:{frame.lineno}"
     print_lines(
-        f"bug: {type(error).__name__} at {place}: {error}",
-        "This is our fault, not yours; please report it with the command you ran "
-        "(CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
+        f"bug: {type(error).__name__} at {error_place(error)}: {error}",
+        "Mend it there if you changed that file. If not, it is our fault; please report it with "
+        "the command you ran (CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
         to_stderr=True,
     )
     if os.environ.get("CAUSAL_EXAMS_TRACEBACK"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, Literal
 
+from grader.errors import UsageError
 from grader.scoring.model import CheckedAnswer, InputMode, Mark, Pool, RawAnswer, Truth
 
 LOSS_CAP: Final = 10.0
@@ -114,21 +115,20 @@ def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Va
     ``rule``.
 
     ``shapes`` are looked up by name; other values among them are left out, so that the members of a
-    module will do.
+    module will do. Raises ``UsageError`` for a table that cannot be read so.
     """
     named = {shape.name: shape for shape in shapes if isinstance(shape, Shape)}
-    return tuple(
-        Variant(
-            track,
-            family,
-            name,
-            row["rung"],
-            named[row["shape"]],
-            row["rule"],
+    try:
+        return tuple(
+            Variant(track, family, name, row["rung"], named[row["shape"]], row["rule"])
+            for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
+            for name, row in rows.items()
         )
-        for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
-        for name, row in rows.items()
-    )
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise UsageError(
+            f"grader/tracks/{track}/{table.name}: {error}; it is TOML, and each row has rung, rule "
+            "and the name of a shape of shapes.py"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

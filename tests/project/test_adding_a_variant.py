@@ -11,9 +11,16 @@ from types import SimpleNamespace
 
 import case_files
 import pytest
+from small_tasks import TASKS
 
 from builder.commands.main import main
+from builder.tracks.causalds.ask import questions_of
+from builder.tracks.causalds.ask.wording import _question_and_answer
 from builder.tracks.causalds.design.eligibility import one_each
+from grader.errors import UsageError
+from grader.scoring.model import RawAnswer, Truth
+from grader.scoring.score import score_answer
+from grader.scoring.shape import Task, read_variants
 from grader.tracks.causalds.shapes import CAUSALDS
 
 ENTRY = re.compile(r"^(\d+)\. `([\w./<>-]+)`", re.MULTILINE)
@@ -62,10 +69,18 @@ def test_no_other_file_names_a_variant(root: Path, key: str) -> None:
 
 def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
     """A KeyError from whoever looks first tells nobody what to do."""
-    with pytest.raises(LookupError, match=r"^a\.b has no asker: write it in here\.py \(docs/"):
+    with pytest.raises(UsageError, match=r"^a\.b has no asker: write it in here\.py \(docs/"):
         one_each({}, ["a.b"], "asker", "here.py")
-    with pytest.raises(LookupError, match=r"^here\.py has what is not asked: a\.c"):
+    with pytest.raises(UsageError, match=r"^here\.py has a\.c, which .*variants\.toml has not"):
         one_each({"a.b": 1, "a.c": 2}, ["a.b"], "asker", "here.py")
+    with pytest.raises(UsageError, match=r"^builder/.*/ask/effects\.py:\d+: the asker of .*point"):
+        questions_of("effect_estimate.ate_point", None, None)  # type: ignore[arg-type]
+    for words, says in (("TODO: ask $x", "the template's text"), ("Is $z?", r"a \$slot without")):
+        with pytest.raises(UsageError, match=rf"variants\.toml: \[{CAUSALDS[0].key}\] .*{says}"):
+            _question_and_answer(CAUSALDS[0], {"question": words, "answer": ""}, {"x": "A"})
+    (tmp_path / "variants.toml").write_text('[a.b]\nshape = "none"\n')
+    with pytest.raises(UsageError, match=r"^grader/tracks/ccr/variants\.toml: 'rung'; it is TOML"):
+        read_variants("ccr", tmp_path / "variants.toml", ())
     with pytest.raises(LookupError, match=r"^a\.b has no cases: tests/grader/cases/a\.b\.json"):
         case_files.read(tmp_path / "a.b.json")
     (tmp_path / "a.b.json").write_text('{"tasks": {}, "prompt": ["x"], "cases": [1]}')
@@ -76,56 +91,51 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
         case_files.tasks_by_name(files)
 
 
-KEY, SHAPE = "effect_estimate.ate_rank", CAUSALDS[0].shape.name
-
-
-def test_every_piece_has_its_place(tmp_path, root, capsys):
-    folder = tmp_path / "pieces"
-    assert main(["new-variant", KEY, "--shape", SHAPE, "--out", str(folder)]) == 0
-    told = capsys.readouterr().out
-    files = {file.name: file.read_text("utf-8") for file in folder.iterdir()}
-    assert len(files) == 5 and all(name in told for name in files)
-    for line in told.splitlines()[:-1]:
-        place = line.split("  →  ")[1].split(",")[0]
-        assert (root / place).exists() or (root / place).parent.is_dir(), place
-    row = tomllib.loads(files["1-variants.toml"])["effect_estimate"]["ate_rank"]
-    assert row["shape"] == SHAPE and row["rung"] == 2 and "$x and $y" in row["question"]
-    assert ast.parse("{" + textwrap.dedent(files["3-eligibility.py"]) + "}")
-    assert ast.parse(files["4-second-derivation.py"].partition("\n\n\n")[0])
-    cases = json.loads(files["5-cases.json"])
-    assert cases["tasks"].keys() == {"effect_estimate_ate_rank"}
-
-
-@pytest.mark.parametrize("family", sorted({variant.family for variant in CAUSALDS}))
-def test_the_code_runs_where_it_is_sent(family, tmp_path, capsys):
-    """The module of an asker may lack a name that the piece uses; an existing one may be lost."""
-    words = ["new-variant", f"{family}.fresh", "--shape", SHAPE, "--out", str(tmp_path)]
-    assert main(words) == 0
-    places = dict(line.split("  →  ") for line in capsys.readouterr().out.splitlines()[:-1])
-    for piece, function in (("2-asker.py", f"{family}_fresh"), ("4-second-derivation.py", None)):
-        file, beside = places[str(tmp_path / piece)].split(", ")
+@pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
+def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, capsys):
+    """The module of an asker may lack a name that the piece uses; an existing one may be lost. Its
+    truth and the answer of its case fit the shape: each shape was given ``accepted: []``."""
+    family, shape, name = spec.family, spec.shape.name, f"{spec.family}_fresh"
+    assert main(["new-variant", f"{family}.fresh", "--shape", shape, "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()[:-1]
+    texts = {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()}
+    places = {Path(file).name: place for file, place in (line.split("  →  ") for line in lines)}
+    assert len(texts) == 5 and texts.keys() == places.keys()
+    row = tomllib.loads(texts["1-variants.toml"])[family]["fresh"]
+    assert row["shape"] == shape and row["rung"] in (1, 2, 3) and "$x and $y" in row["question"]
+    assert ast.parse("{" + textwrap.dedent(texts["3-eligibility.py"]) + "}")
+    for piece, function in (("2-asker.py", name), ("4-second-derivation.py", f"_{name}")):
+        file, beside = places[piece].split(", ")
         sibling = re.findall(r"[a-z_]+\.[a-z0-9_]+", beside)[0]
         assert sibling.split(".")[0] == family
         module = import_module(file.removesuffix(".py").replace("/", "."))
         names = {**vars(module), "asks": lambda key: lambda ask: ask}
-        text = (tmp_path / piece).read_text("utf-8").partition("# in _DERIVATIONS")[0]
-        before = set(names)
+        text = texts[piece].partition("# in _DERIVATIONS")[0]
         exec(compile(text.replace("Truth, asks, ends", "Truth, ends"), piece, "exec"), names)
-        assert (function or f"_{family}_fresh") in set(names) - before
-        if function:
+        assert names[function] and function not in vars(module)
+        if piece == "2-asker.py":
             thing = SimpleNamespace(name="A")
-            scene = SimpleNamespace(treatment=thing, outcome=thing)
-            (question,) = names[function](scene, None)
+            scene = SimpleNamespace(treatment=thing, outcome=thing, truths=SimpleNamespace(ate=1))
+            (question,) = names[name](scene, None)
             assert question.inputs == {"treatment": "A", "outcome": "A"}
+    file = json.loads(texts["5-cases.json"])
+    row, (case,) = file["tasks"][name], file["cases"]
+    target, value = row.get("target", {}), row.get("value")
+    assert (question.truth.target, question.truth.quantity) == (target, value)
+    inputs = next(t.inputs for t in TASKS.values() if (t.key, t.scene) == (spec.key, "lake"))
+    task = Task("t", "i", spec, "clean", spec.shape.input_mode, "", shape, "t.json", inputs)
+    truth = Truth("t", "i", False, "", value, None, target, (0.0, 0.0, 2.0, 2.0))
+    score = score_answer(task, truth, RawAnswer("t.json", case["answer"].encode()))
+    assert (score.points, score.pool, score.paper_pool) == (1, case["pool"], case["paper_pool"])
 
 
 @pytest.mark.parametrize(
     ("key", "shape", "says"),
     [
-        (CAUSALDS[0].key, SHAPE, "exists already"),
-        ("no_family.x", SHAPE, "no such family"),
-        ("Effect.x", SHAPE, "lower case"),
-        (KEY, "no_shape", "no such shape"),
+        (CAUSALDS[0].key, "sign", "exists already"),
+        ("no_family.x", "sign", "no such family"),
+        ("Effect.x", "sign", "lower case"),
+        ("effect_estimate.x", "no_shape", "no such shape"),
     ],
 )
 def test_what_cannot_be_begun_is_one_line(key, shape, says, tmp_path, capsys):

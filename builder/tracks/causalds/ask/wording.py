@@ -21,6 +21,7 @@ from builder.stories.texts import Texts
 from builder.stories.types import Variable
 from builder.tracks.causalds.make.observe import Observation
 from builder.tracks.causalds.make.scene import Scene
+from grader.errors import UsageError
 from grader.scoring.shape import Variant
 from grader.tracks.causalds import shapes
 
@@ -30,6 +31,9 @@ _VARIANTS: Final = Texts(str(Path(shapes.__file__).with_name("variants.py")))
 
 _DEEPEST: Final = 4
 """The most levels at which shared texts hold one another."""
+
+_UNWRITTEN: Final = "TODO: "
+"""How each text of a new variant begins until its author has written it (show/scaffold.toml)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +180,31 @@ def write_prompt(
     slots = {**scene_slots(scene), **question.slots}
     if question.detail in scene.variables:
         slots["z"] = bold(scene.variables[question.detail])
+    asked, form = _question_and_answer(variant, words, slots)
     sections += [
-        ("Question", _fill_text(words["question"], slots)),
-        ("Answer", _fill_text(words["answer"], slots)),
+        ("Question", asked),
+        ("Answer", form),
         ("Answer file", _TEXTS("answer.file", file=answer_file, kind=kind)),
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
     return f"# Task\n\n{_TEXTS(f'introduction.{variant.shape.input_mode}')}\n\n{body}\n"
+
+
+def _question_and_answer(
+    variant: Variant, words: Mapping[str, str], slots: Mapping[str, object]
+) -> tuple[str, str]:
+    """Return the question and the form of its answer, slots filled. Raises ``UsageError`` where a
+    text is still the template's or has a slot without value."""
+    where = f"grader/tracks/causalds/variants.toml: [{variant.key}]"
+    if any(_UNWRITTEN in text for text in (variant.rule, words["question"], words["answer"])):
+        raise UsageError(f"{where} still has the template's text; write what it says after TODO")
+    try:
+        return _fill_text(words["question"], slots), _fill_text(words["answer"], slots)
+    except (KeyError, ValueError) as error:
+        raise UsageError(
+            f"{where} has a $slot without value ({error}); give it in the asker's "
+            "Question(slots=…), or write $$ for a dollar sign"
+        ) from None
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:

@@ -18,6 +18,7 @@ from builder.graphs.identification import (
 )
 from builder.graphs.motifs import Motif
 from builder.tracks.causalds.design.scene_plan import ScenePlan
+from grader.errors import UsageError
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _T = TypeVar("_T")
@@ -27,17 +28,18 @@ KEYS: Final = tuple(VARIANTS)
 
 
 def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: str) -> dict[str, _T]:
-    """Return ``found`` in the order of ``wanted``. Raises ``LookupError`` where they do not hold
+    """Return ``found`` in the order of ``wanted``. Raises ``UsageError`` where they do not hold
     the same names. Its text says in which ``file`` which ``what`` is missing or left over."""
     names = dict.fromkeys(wanted)
     for name in names:
         if name not in found:
-            raise LookupError(
-                f"{name} has no {what}: write it in {file} (docs/adding-a-variant.md)"
-            )
+            raise UsageError(f"{name} has no {what}: write it in {file} (docs/adding-a-variant.md)")
     for name in found:
         if name not in names:
-            raise LookupError(f"{file} has what is not asked: {name}")
+            raise UsageError(
+                f"{file} has {name}, which grader/tracks/causalds/variants.toml has not: "
+                "add its row there, or take it out"
+            )
     return {name: found[name] for name in names}
 
 

@@ -1,16 +1,21 @@
 """Write what a new variant begins with: the pieces of every file that it needs, each with its
 place."""
 
+import json
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
-from typing import Final
+from types import SimpleNamespace
+from typing import Final, cast
 
 from builder.tracks.causalds.ask.wording import REGISTERED
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
+from grader.scoring.model import Truth
+from grader.scoring.shape import Shape, Task
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _PARTS: Final = Path(__file__).with_suffix(".toml")
@@ -46,7 +51,9 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     ask = REGISTERED[sibling]
     module = getattr(ask, "func", ask).__module__
     lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
+    parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
     slots = {
+        **_example(shapes[shape], parts["target"]),
         "key": key,
         "family": family,
         "name": name,
@@ -54,14 +61,35 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "sibling": sibling,
         "asker": module.replace(".", "/") + ".py",
         "imports": "".join(f"{line}\n" for line in lacking) + "\n\n" * bool(lacking),
-        "shape": shape,
-        "field": shapes[shape].field,
         "rung": families[family].rung,
         "rank": sum(variant.family == family for variant in CAUSALDS),
     }
     written = []
-    for part in tomllib.loads(_PARTS.read_text(encoding="utf-8"))["part"]:
+    for part in parts["part"]:
         file = folder / part["file"]
         file.write_text(Template(part["text"]).substitute(slots).lstrip("\n"), encoding="utf-8")
         written.append((file, Template(part["place"]).substitute(slots)))
     return written
+
+
+def _example(shape: Shape, targets: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """Return the slots that depend on the shape: an example of a truth with its right answer.
+    ``targets`` are examples by kind."""
+    number = shape.kind in ("number", "interval")
+    target = targets.get(shape.kind, {} if number else {"accepted": [*shape.labels[:1]]})
+    value = 1.0 if number else None
+    labels = (0.0, 0.0, 2.0, 2.0)  # the outcomes of the scene "lake" in tests/grader/small_tasks.py
+    truth = Truth("", "", False, "", value, None, target, labels)
+    answer = shape.gold(cast(Task, SimpleNamespace(shape=shape)), truth)
+    literal = json.dumps(target).replace("true", "True")
+    return {
+        "shape": shape.name,
+        "field": shape.field,
+        "pool": shape.pool,
+        "form": "CSV file with the column"
+        if shape.suffix == ".csv"
+        else "JSON object with the field",
+        "truth": "quantity=scene.truths.ate" if number else literal,
+        "target": f'"value": {value}' if number else f'"target": {json.dumps(target)}',
+        "answer": json.dumps(answer),
+    }
