@@ -80,10 +80,9 @@ class Release:
         if name not in TABLES:
             raise UsageError(f"{name}: no such table; use one of {', '.join(TABLES)}")
         task = self._task(task_id)
-        if task.input_mode != "data":
-            return {}
         found = read_scenes(self._opened, self.split, [task.instance_id])
-        table = found[task.instance_id, task.view].tables.get(name, ())
+        scene = found.get((task.instance_id, task.view))
+        table = scene.tables_of(task).get(name, ()) if scene is not None else ()
         return {column: list(values) for column, values in table}
 
     def _task(self, task_id: str) -> Task:

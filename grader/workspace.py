@@ -79,14 +79,12 @@ def _write_scene(scene: Scene, places: Sequence[tuple[Task, Path]]) -> None:
         if task.input_mode != "data":
             continue
         (place / "columns.json").write_text(pretty_json(scene.columns), encoding="utf-8")
-        for name in scene.tables:
-            if name == "test_features" and task.shape.kind != "predictions":
-                continue
+        for name, columns in scene.tables_of(task).items():
             file = place / f"{name}.parquet"
             if name in written:
                 # A copy, not a link: an agent that edits its data must not edit another's.
                 shutil.copyfile(written[name], file)
             else:
-                table = {column: ("FLOAT", values) for column, values in scene.tables[name]}
+                table = {column: ("FLOAT", values) for column, values in columns}
                 parquet.write_columns(file, table)
                 written[name] = file

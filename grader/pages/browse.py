@@ -1,6 +1,6 @@
 """A site to read tasks: an index, and a page a task with story, graph, data, truth and answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.table import Cell, Table
 from grader.pages.words import clip_text, number, points, question_of
-from grader.release.scenes import Scene
+from grader.release.scenes import Column, Scene
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.route import READINGS
 from grader.scoring.shape import Task
@@ -121,7 +121,7 @@ def _task_page(view: TaskView, links: Sequence[tuple[str, str]], reading: str) -
     sections = [
         Section("Question and answer", [SideBySide([asked, answers])] if answers else asked),
         Section("Story and graph", _story(scene, view.explanation)),
-        Section("Data", _data(scene)),
+        Section("Data", _data({} if scene is None else scene.tables_of(task))),
         Section("Truth", _truth(view)),
         Section("Prompt, as it is given", whole, folded=True),
     ]
@@ -186,10 +186,10 @@ def _with_marks(text: str, explanation: Explanation) -> Paragraph:
     return Paragraph([*parts, text[at:]])
 
 
-def _data(scene: Scene | None) -> list[Block]:
-    """Return a fold for each table of a scene: histograms of its columns, and its first rows."""
+def _data(tables: Mapping[str, Sequence[Column]]) -> list[Block]:
+    """Return a fold for each table: histograms of its columns, and its first rows."""
     blocks: list[Block] = []
-    for name, columns in scene.tables.items() if scene else ():
+    for name, columns in tables.items():
         size = len(columns[0][1]) if columns else 0
         rows = [
             [f"{values[k]:.4g}" for _, values in columns if k < len(values)]

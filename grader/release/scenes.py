@@ -9,6 +9,7 @@ from grader.io.jsonio import as_mapping
 from grader.release.release import AGAIN, ReleaseFolder
 from grader.release.rows import finite
 from grader.release.side import Side
+from grader.scoring.shape import Task
 
 Column = tuple[str, Sequence[float]]
 """A name and its values."""
@@ -24,6 +25,16 @@ class Scene:
     story: str
     columns: Sequence[Mapping[str, Any]]
     tables: Mapping[str, Sequence[Column]]
+
+    def tables_of(self, task: Task) -> dict[str, Sequence[Column]]:
+        """Return the tables that a task comes with, by name: none of a task of the story alone,
+        and the features to predict from only where a prediction is asked for."""
+        predicts = task.shape.kind == "predictions"
+        return {
+            name: table
+            for name, table in self.tables.items()
+            if task.input_mode == "data" and (predicts or name != "test_features")
+        }
 
 
 def read_scenes(

@@ -67,6 +67,7 @@ def test_the_page_shows_everything_and_needs_nothing_else(release, tmp_path, cap
                 assert "not identifiable" in text
             else:
                 assert f"{found['value']:.6g}" in text and found["source"] in text
+        assert {row["task_id"] for row in one.rows["causalds"]} <= set(re.findall(r"cds-\w+", text))
         assert "recoverability" in text
         shown_text = capsys.readouterr().out
         assert one.rows["causalds_worlds"][0]["instance_id"] in shown_text

@@ -48,6 +48,8 @@ def test_a_task_and_its_tables(release: Path) -> None:
     assert table and len({len(values) for values in table.values()}) == 1
     story = next(task for task in known if task["input_mode"] != "data")
     assert opened.table(story["task_id"]) == {}
+    predicted = {task["family"] for task in known if opened.table(task["task_id"], "test_features")}
+    assert predicted == {"prediction"}
     assert data["prompt"] and not {"truth", "target"} & data.keys()
     with pytest.raises(UsageError, match="no such task"):
         opened.task("cds-0")

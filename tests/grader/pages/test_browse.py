@@ -49,6 +49,7 @@ def test_every_task_has_a_page_and_a_row(site: Path, mini_release: Path) -> None
         assert "://" not in text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
         assert "default-src 'none'" in text and text.count("<script") == (file.name == INDEX)
         assert parsed(text) is not None
+        assert ("test features:" in text) == ("causalds, prediction." in text), "no test, no rows"
 
 
 def test_sentences_light_the_edges_that_they_tell(site: Path, mini_release: Path) -> None:

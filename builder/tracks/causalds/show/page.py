@@ -74,7 +74,7 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
         Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
         Section("Equations", [_formulas("", equations)]),
         Section("Truths", [Table("", columns, list(_quantity_lines(record)))]),
-        Section("Tasks", [Table("", ("task", "view", "truth"), tasks, left=2)]),
+        Section("Tasks", [Table("", ("task", "variant", "view", "truth"), tasks, left=3)]),
         *(
             Section(f"View {view}", _view(record["views"][view], names, scenes[view]))
             for view in VIEWS
@@ -137,11 +137,12 @@ def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
-    """Return variant, view and right answer of a task, as table cells."""
+    """Return id, variant, view and right answer of a task, as table cells."""
     told = "abstain" if truth["should_abstain"] else truth["target_json"]
     if truth["value"] is not None:
         told = f"{truth['value']:.6g}"
-    return f"{task['family']}.{task['variant']}", task["view"], Cell(told, "long")
+    variant = f"{task['family']}.{task['variant']}"
+    return Cell(task["task_id"], "id"), variant, task["view"], Cell(told, "long")
 
 
 def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
