@@ -53,10 +53,12 @@ def grade(
     submission = (
         read_submission(source, exam.split.tasks, limits) if isinstance(source, Path) else source
     )
-    checked = check_attempts(exam.tasks, submission)
+    # An erratum takes tasks out of the exam, but must not change the hash of the same answers.
+    listed = (*exam.tasks, *exam.deprecated)
+    checked = check_attempts(listed, submission)
     signed, hosts = sign_attempts(exam, submission.source, checked)
     verified = verify_attempts(exam, signed, submission.budget)
-    before, answers = merge_attempts(exam.tasks, signed), merge_attempts(exam.tasks, verified)
+    before, answers = merge_attempts(listed, signed), merge_attempts(exam.tasks, verified)
     scores = score_tasks(exam, answers, submission.budget)
     totals = aggregate(
         scores,
@@ -211,7 +213,7 @@ def sign_attempts(
     found, hosts = [dict(checked) for checked in attempts], set[str]()
     for place, signed in enumerate(found):
         known = set[str]()
-        for task in exam.tasks:
+        for task in (*exam.tasks, *exam.deprecated):
             if (sign := task.shape.sign) is not None:
                 answer, names = sign(signed[task.task_id], task.answer_file, key)
                 earlier = (attempt[task.task_id].answer for attempt in found[:place])
@@ -337,5 +339,6 @@ def exam_notices(exam: Exam) -> list[str]:
 
 
 def _deprecated_notice(exam: Exam) -> str:
-    tasks = "task of the exam counts" if exam.deprecated == 1 else "tasks of the exam count"
-    return f"{exam.deprecated} deprecated {tasks} no more (ERRATA.md)"
+    count = len(exam.deprecated)
+    tasks = "task of the exam counts" if count == 1 else "tasks of the exam count"
+    return f"{count} deprecated {tasks} no more (ERRATA.md)"

@@ -224,12 +224,12 @@ def _values(
 
 def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
     """Return one hash for equal answers, however they were handed in and whatever the system is
-    called; keys are task ids, in the exam's order.
+    called; keys are task ids.
 
     ``answers`` must be those known without the truth, since boards show the hash.
     """
     total = hashlib.sha256()
-    for task_id, told in answers.items():
+    for task_id, told in sorted(answers.items()):
         answer = canonical_json(_plain(told.answer))
         total.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
     return total.hexdigest()

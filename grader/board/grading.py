@@ -90,18 +90,18 @@ def with_figures(ledger: Path | None, exam: Exam, entries: Sequence[Entry]) -> l
 
 def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[Result]:
     """Record the final ranking in the ledger unless it was made, and return the results, with
-    ``NotGraded`` in place of submissions that came too late.
+    ``NotGraded`` in place of submissions of teams that are not listed or came too late.
 
-    The ledger knows which were handed in before the ranking was made.
+    The ledger knows which were handed in before the ranking was made. Raises ``UsageError`` where
+    it would rank nobody.
     """
     graded = {r.source: r for r in results if isinstance(r, Entry)}
     handed = {
         source: str(entry.report["submission"]["answers_sha256"])
         for source, entry in graded.items()
     }
-    late = close(ledger, exam, handed)
-    why = "handed in after the final ranking, which is made once"
-    return [NotGraded(r.source, why) if r.source in late else r for r in results]
+    unranked = close(ledger, exam, handed)
+    return [NotGraded(r.source, why) if (why := unranked.get(r.source)) else r for r in results]
 
 
 def _result(source: Path, outcome: bytes | WorkFailure) -> Result:

@@ -58,6 +58,7 @@ from grader.release.exam import Exam
 from grader.reports.ledger import TEAMS, Ledger, default_path, ladder_of, refuse_several
 from grader.tracks import TRACKS
 
+CLOSED: Final = "the final ranking was made before: only the same answers are ranked again"
 NOTICES: Final = 3
 """Notes that are printed of each submission; ``grade`` prints them all."""
 
@@ -103,7 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.final:
         exam = exam.final()
         refuse_several(sources)
-        if not arguments.yes and not Ledger(_ledger_path(arguments, exam), exam).is_closed:
+        if Ledger(_ledger_path(arguments, exam), exam).is_closed:
+            print_lines(f"note: {CLOSED}", to_stderr=True)
+        elif not arguments.yes:
             _confirm_final()
     key = exam.split.transcript_key
     sessions: SessionCounts = {}
@@ -200,8 +203,9 @@ def _ledger_table(exam: Exam, path: Path) -> Table:
     """Return a line for each team of a private exam: its submissions and the figures shown."""
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
     ledger = Ledger(path, exam)
-    note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances, to "
-    note += f"teams that {TEAMS} beside the ledger lists."
+    steps = f"A figure comes in steps of {ladder.step:g} points, about half of the instances, to "
+    steps += f"teams that {TEAMS} beside the ledger lists"
+    note = (ledger.no_figures_reason(ladder) or steps) + "."
     if ledger.is_closed:
         note += " The final ranking was made: no new figure is shown."
     return SPECIFICATION.of_rows("ledger", ledger.teams(ladder), exam=exam.name, note=note)

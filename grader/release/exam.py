@@ -82,12 +82,13 @@ class Split:
         name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
         if self.track is not None:
             tasks = [task for task in tasks if task.track == self.track]
-        gone = self.release.deprecated_tasks(self.name)
-        left = tuple(task for task in tasks if task.task_id not in gone)
+        listed = self.release.deprecated_tasks(self.name)
+        left = tuple(task for task in tasks if task.task_id not in listed)
+        gone = tuple(task for task in tasks if task.task_id in listed)
         if not left:
             where = f" in track {self.track}" if self.track is not None else " that counts"
             raise UsageError(f"exam {name} has no task{where}; choose another")
-        return Exam(self, name, left, deprecated=len(tasks) - len(left))
+        return Exam(self, name, left, gone)
 
     def refuse_private_details(self, what: str) -> None:
         """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` says which detail
@@ -137,15 +138,15 @@ def arms_of(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) ->
 class Exam:
     """An ordered list of tasks of one split, chosen once.
 
-    ``deprecated`` counts those that were taken out because they count no more; ``is_final`` is
+    ``deprecated`` are those that were taken out because they count no more; ``is_final`` is
     whether it is the half of the instances that the final ranking is about.
     """
 
     split: Split
     name: str
     tasks: Sequence[Task]
+    deprecated: Sequence[Task] = ()
     is_final: bool = False
-    deprecated: int = 0
 
     @property
     def tracks(self) -> Mapping[str, Track]:
@@ -189,6 +190,16 @@ class Exam:
         return frozenset().union(*(shown_half(own, salt) for own in names.values()))
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is an exam that the release lists (the split, where it lists none), no part.
+
+        Only such a one has figures or a final ranking where truths are private. These exams share
+        no instance, so parts and sums of them would be further questions to one truth.
+        """
+        listed = self.split.release.exams(self.split.name)
+        return self.split.track is None and (self.name in listed or not listed)
+
+    @property
     def keeps_ledger(self) -> bool:
         """Return whether a ledger counts the figures that are shown of a submission.
 
@@ -200,12 +211,18 @@ class Exam:
     def final(self) -> Self:
         """Return the exam of the other half alone, of which no figure was ever shown.
 
-        It is for the ranking at the end. Raises ``UsageError`` where nothing is held back.
+        It is for the ranking at the end. Raises ``UsageError`` where nothing is held back, and for
+        a part or a sum of exams.
         """
         if self.split.reveal:
             raise UsageError(f"--final: split {self.split.name} holds nothing back; leave it out")
-        rest = tuple(task for task in self.tasks if task.instance_id not in self.shown_instances)
-        return replace(self, tasks=rest, is_final=True)
+        if not self.is_whole:
+            raise UsageError("--final ranks one whole exam; name it with --exam, without --track")
+        rest, gone = (
+            tuple(task for task in tasks if task.instance_id not in self.shown_instances)
+            for tasks in (self.tasks, self.deprecated)
+        )
+        return replace(self, tasks=rest, deprecated=gone, is_final=True)
 
 
 def choose_exam(

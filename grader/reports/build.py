@@ -33,8 +33,9 @@ class GradedSubmission:
 
     @property
     def shown_points(self) -> float | None:
-        """Points (0 to 100) over :attr:`shown_units`; None where there are no overall points."""
-        return None if self.totals.points is None else overall(self.shown_units)
+        """Points (0 to 100) over :attr:`shown_units`; None where there are none, or no units."""
+        units = self.shown_units
+        return overall(units) if units and self.totals.points is not None else None
 
     @property
     def shown_units(self) -> list[list[Unit]]:

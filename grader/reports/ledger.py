@@ -5,7 +5,7 @@ folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``), and
 ``teams.txt`` beside the ledger those that may be shown figures, as names cost nothing and each has
 a first figure. A report shows the team's figure so far; the same answers again are not counted.
 The final ranking is made once and recorded too: later submissions have no place in it and no new
-figure.
+figure. All versions of a release that came of one secret are counted together.
 """
 
 import fcntl
@@ -26,7 +26,7 @@ from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission
 from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 NAME: Final = "ledger.json"
 TEAMS: Final = "teams.txt"
 _REMARK: Final = re.compile(r"^\s*#.*|\s#\s.*")
@@ -81,15 +81,15 @@ def refuse_several(sources: Sequence[Path]) -> None:
             )
 
 
-def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
-    """Record the final ranking once, and return the submissions that come too late for it.
+def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> dict[Path, str]:
+    """Record the final ranking once, and return why submissions have no place in it.
 
     ``path`` is the ledger's, by default beside the private side. ``handed`` maps each
     submission to the hash of its answers. The first call closes the exam; later calls rank the
-    same answers of the same team alone."""
+    same answers of the same team alone. Raises ``UsageError`` where it would rank nobody."""
     with _alone(path or default_path(exam), exam) as ledger:
-        late = ledger.close({_team(source): answers for source, answers in handed.items()})
-    return frozenset(source for source in handed if _team(source) in late)
+        unranked = ledger.close({_team(source): answers for source, answers in handed.items()})
+    return {source: unranked[_team(source)] for source in handed if _team(source) in unranked}
 
 
 @contextmanager
@@ -137,10 +137,12 @@ class Ledger:
         self._path = path
         self._document = _read(path)
         self._listed = _read_teams(path.with_name(TEAMS))
-        split = exam.split
-        key = "/".join(filter(None, (split.release.name, split.name, exam.name, split.track)))
-        self._key = key
-        self._teams: dict[str, list[dict[str, Any]]] = self._document["exams"].setdefault(key, {})
+        split, self._is_whole = exam.split, exam.is_whole
+        public = split.release.public.manifest
+        secret = str(public["splits"][split.name].get("seed_commitment", ""))
+        self._key = f"{public['release']} {secret[:16]}/{split.name}/{exam.name}"
+        exams: dict[str, dict[str, list[dict[str, Any]]]] = self._document["exams"]
+        self._teams = exams.setdefault(self._key, {}) if self._is_whole else {}
 
     @property
     def is_closed(self) -> bool:
@@ -150,10 +152,11 @@ class Ledger:
     def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
         """Count a submission, unless the team handed in the same ``answers`` (a hash) before.
 
-        That of a team which is not listed is not counted, as nothing is shown of it. ``points`` are
-        over the shown half. The entry holds the team's figure after it, or None.
+        That of a team which is not listed is not counted, nor one to a part or a sum of exams, as
+        nothing is shown of it. ``points`` are over the shown half. The entry holds the team's
+        figure after it, or None.
         """
-        if team not in self._listed:
+        if team not in self._listed or not self._is_whole:
             return
         before = self._teams.setdefault(team, [])
         if all(entry["answers"] != answers for entry in before):
@@ -162,35 +165,48 @@ class Ledger:
             figure = best if self.is_closed else ladder.next_figure(earlier, points)
             before.append({"answers": answers, "figure": figure})
 
-    def close(self, handed: Mapping[str, str]) -> frozenset[str]:
+    def close(self, handed: Mapping[str, str]) -> dict[str, str]:
         """Record ``handed`` (team to hash of answers) as the final ranking, unless one was made.
 
-        Return the teams whose answers are not those recorded: they come too late.
+        Return why teams have no place in it: they are not listed, or come too late. Raises
+        ``UsageError`` where none of them is listed and no ranking was made.
         """
-        ranked = self._document["finals"].setdefault(self._key, dict(handed))
-        return frozenset(team for team, answers in handed.items() if ranked.get(team) != answers)
+        listed = {team: handed[team] for team in handed if team in self._listed}
+        if not listed and not self.is_closed:
+            where = self._path.with_name(TEAMS)
+            raise UsageError(f"{where}: lists no team of these submissions; list who is ranked")
+        ranked = self._document["finals"].setdefault(self._key, listed)
+        late = "handed in after the final ranking, which is made once"
+        return {
+            team: late if team in listed else _not_listed(team)
+            for team, answers in handed.items()
+            if team not in listed or ranked.get(team) != answers
+        }
 
     def save(self) -> None:
         """Write the ledger down, whole or not at all."""
         write_text(self._path, pretty_json(self._document))
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
-        """Return a redacted report with the team's figure so far, or a note where it is not listed
-        or has none and the final ranking was made.
-
-        It is the same report where the exam is too small for figures.
-        """
-        if team not in self._listed and ladder.figures:
-            why = f"no figure: the maintainer has not listed team {clip(team)} ({TEAMS})"
-            return {**report, "notices": with_notice(report["notices"], why)}
+        """Return a redacted report with the team's figure so far, or a note why it has none."""
         entries = self._teams.get(team, [])
         figure = entries[-1]["figure"] if entries else None
-        if figure is None:
-            if not (self.is_closed and ladder.figures):
-                return dict(report)
+        why = self.no_figures_reason(ladder)
+        if not why and team not in self._listed:
+            why = f"no figure: {_not_listed(team)}"
+        elif not why and figure is None and self.is_closed:
             why = "no figure: the final ranking was made, and no new figure is shown after it"
-            return {**report, "notices": with_notice(report["notices"], why)}
+        if why or figure is None:
+            notices = with_notice(report["notices"], why) if why else report["notices"]
+            return {**report, "notices": notices}
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
+
+    def no_figures_reason(self, ladder: Ladder) -> str:
+        """Return why no team is shown a figure of the exam: it is a part or a sum of exams, or too
+        small; empty where figures are shown."""
+        if not self._is_whole:
+            return "no figure: only whole exams have one; name one with --exam, without --track"
+        return ladder.too_small_reason
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
         """Return a row for each team, by name: its submissions and figures as text such as
@@ -204,6 +220,10 @@ class Ledger:
                 {"team": team, "submissions": submissions, "figures": shown, "points": best}
             )
         return rows
+
+
+def _not_listed(team: str) -> str:
+    return f"the maintainer has not listed team {clip(team)} ({TEAMS})"
 
 
 def _read_teams(path: Path) -> frozenset[str]:
@@ -231,6 +251,8 @@ def _read(path: Path) -> dict[str, Any]:
         return {"format": FORMAT, "exams": {}, "finals": {}}
     try:
         document: dict[str, Any] = json.loads(path.read_bytes())
+        if document["format"] != FORMAT:
+            raise ValueError("another format")
         teams = [entries for exam in document["exams"].values() for entries in exam.values()]
         entries = [(entry["answers"], entry["figure"]) for own in teams for entry in own]
         finals = document.setdefault("finals", {}).values()
@@ -238,5 +260,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         entries = [(None, None)]
     if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):
-        raise UsageError(f"{path}: is not a ledger; move it away, or give another --ledger")
+        raise UsageError(
+            f"{path}: is not a ledger of format {FORMAT}; move it away, or give another --ledger"
+        )
     return document

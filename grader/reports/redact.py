@@ -25,6 +25,8 @@ SUBMISSIONS: Final = 100
 FIGURES: Final = 3
 _COARSEST: Final = 33.0
 """The largest step, in points, in which figures are worth being shown."""
+LEAST_INSTANCES: Final = math.ceil(math.log(SUBMISSIONS) / 2 * (100 / _COARSEST) ** 2)
+"""The instances of equal weight in the shown half from which on the step is no larger."""
 
 
 def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:
@@ -65,14 +67,15 @@ class Ladder:
 
     @classmethod
     def from_weights(cls, shares: Iterable[float]) -> Self:
-        """Return the ladder of a half whose instances have these weights."""
-        return cls(1 / math.fsum(share * share for share in shares))
+        """Return the ladder of a half whose instances have these weights; it may be empty."""
+        squares = math.fsum(share * share for share in shares)
+        return cls(1 / squares if squares else 0.0)
 
     @property
     def step(self) -> float:
         """The points that the best of :data:`SUBMISSIONS` gains by noise, rounded up to a whole
         number, at most 100. Figures are multiples of it."""
-        return min(WHOLE, math.ceil(WHOLE * self._deviation(math.log(SUBMISSIONS))))
+        return math.ceil(min(WHOLE, WHOLE * self._deviation(math.log(SUBMISSIONS))))
 
     @property
     def levels(self) -> int:
@@ -83,6 +86,13 @@ class Ladder:
     def figures(self) -> int:
         """The number of figures one team may be shown; 0 where the exam is too small for any."""
         return FIGURES if self.step <= _COARSEST else 0
+
+    @property
+    def too_small_reason(self) -> str:
+        """Why the exam, both halves together, is too small for figures; empty where it is not."""
+        have, need = round(2 * self.instances), 2 * LEAST_INSTANCES
+        why = f"no figure: {have} instances of equal weight in the exam, of {need} needed"
+        return "" if self.figures else why
 
     def next_figure(self, earlier: Sequence[float | None], points: float) -> float | None:
         """Return the team's figure after one more submission of ``points``: a multiple of ``step``,
@@ -98,7 +108,7 @@ class Ladder:
 
     def _deviation(self, nats: float) -> float:
         """Return sqrt(nats / 2n), Hoeffding's deviation of a mean of n points from 0 to 1."""
-        return math.sqrt(nats / (2 * self.instances))
+        return math.sqrt(nats / (2 * self.instances)) if self.instances else math.inf
 
     def interval(self, figure: float) -> list[float]:
         """Return a 95% interval (0 to 100): figure to next step, each end wider by Hoeffding."""

@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grading import Runner, list_teams
+from grading import list_teams
 
+from grader.commands.leaderboard import CLOSED
 from grader.errors import UsageError
 from grader.opening import open_release
 from grader.release.exam import Exam, Split, shown_half
 from grader.reports.ledger import TEAMS, Ledger, show_all
-from grader.reports.redact import FIGURES, SUBMISSIONS, Ladder, overall, weights
+from grader.reports.redact import FIGURES, LEAST_INSTANCES, SUBMISSIONS, Ladder, overall, weights
 from grader.scoring.model import Unit
 
 
-@pytest.mark.parametrize("instances", [8, 16, 33, 65, 130, 500, 5000])
+@pytest.mark.parametrize("instances", [0, 8, 21, 22, 33, 65, 130, 500, 5000])
 def test_steps_cover_the_scale_and_exceed_noise(instances: int) -> None:
     ladder = Ladder(instances)
     assert ladder.levels * ladder.step > 100
-    noise = 100 * math.sqrt(math.log(SUBMISSIONS) / (2 * instances))
+    noise = 100 * math.sqrt(math.log(SUBMISSIONS) / (2 * instances or 1))
     assert ladder.step >= min(100, noise)
-    assert ladder.figures == (0 if instances < 22 else FIGURES)
+    assert ladder.figures == (0 if instances < LEAST_INSTANCES == 22 else FIGURES)
 
 
 def test_a_new_figure_needs_a_step_and_figures_end() -> None:
@@ -85,26 +86,33 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(runner, secret, t
     assert key.endswith("/test/demo") and list(teams) == ["acme"]
     assert len(teams["acme"]) == 1, "the same answers twice are one submission"
     (line, _) = json.loads(board.read_text("utf-8"))
-    assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
+    small = "no figure: 8 instances of equal weight in the exam, of 44 needed"
+    assert line["report"]["points"] is None and small in line["report"]["notices"]
     shown = runner.run("leaderboard", folder, *runner.test, *ledger).out
-    assert "Ledger of demo" in shown and "1/100" in shown and "0/0" in shown
+    assert "Ledger of demo" in shown and "1/100" in shown and f"{small}." in " ".join(shown.split())
+    assert "in steps of" not in shown
     (tmp_path / "ledger.json").write_text('{"exams": [1]}')
     assert "is not a ledger" in runner.fails("grade", folder / "acme@1", *runner.test, *ledger)
 
 
-def test_a_first_figure_waits_until_its_team_is_listed(exam: Exam, tmp_path: Path) -> None:
-    """A new name cost nothing, and told as much as the first submission of a known team."""
+@pytest.mark.parametrize("part", [{}, {"exam": "all"}, {"track": "causalds"}])
+def test_a_first_figure_waits_until_its_team_is_listed(part, exam, tmp_path):
+    """A new name cost nothing, and told as much as the first submission of a known team. So did a
+    part or a sum of exams, of the same tasks."""
     path, ladder = tmp_path / "ledger.json", Ladder(130)
+    exam = replace(exam.split, **part).choose_exam_for()
     held = {"answers": "a", "points": 50.0, "instances": ladder.instances}
     report: dict[str, Any] = {"floor": None, "tracks": {}, "notices": [], "held": held}
     handed = [(Path(f"{name}.parquet"), report) for name in ("acme@2", "acme-2")]
     for listed in ((), ("acme",)):
         list_teams(tmp_path, *listed)
         for source, shown in zip(handed, show_all(path, exam, handed), strict=True):
-            known = source[0].stem.partition("@")[0] in listed
+            known = source[0].stem.partition("@")[0] in listed and not part
+            why = "only whole exams" if part else "has not listed"
             assert shown.get("points") == (42 if known else None)
-            assert shown["notices"] == [] if known else "has not listed" in shown["notices"][0]
-        assert [row["team"] for row in Ledger(path, exam).teams(ladder)] == list(listed)
+            assert shown["notices"] == [] if known else why in shown["notices"][0]
+        teams = [row["team"] for row in Ledger(path, exam).teams(ladder)]
+        assert teams == ([] if part else list(listed))
 
 
 def test_a_list_of_teams_that_holds_something_else_is_refused(exam: Exam, tmp_path: Path) -> None:
@@ -118,33 +126,44 @@ def test_a_list_of_teams_that_holds_something_else_is_refused(exam: Exam, tmp_pa
         Ledger(tmp_path / "ledger.json", exam)
 
 
-def test_the_final_ranking_is_made_once(runner: Runner, secret: Path, tmp_path: Path) -> None:
-    """One submission of each team, the same answers again, and nothing that comes later."""
-    ledger = ("--ledger", tmp_path / "ledger.json")
-    folder = tmp_path / "in"
-    for name in ("acme@1", "acme@2"):
+def test_the_final_ranking_is_made_once(runner, own_release, secret, tmp_path):
+    """One submission of each listed team, the same answers again, and nothing that comes later,
+    of the whole exam and by whichever version."""
+    runner.release, folder = own_release, tmp_path / "in"
+    for name in ("acme@1", "acme@2", "new"):
         shutil.copytree(secret, folder / name)
-    command = ("leaderboard", folder, *runner.test, *ledger, "--yes", "--final")
+    asked = ("leaderboard", folder, *runner.test, "--ledger", tmp_path / "ledger.json", "--final")
+    command = (*asked, "--yes")
     assert "has 2 submissions here" in runner.fails(*command)
     (folder / "acme@2").rename(folder / "bell")
-    asked = (*command[:-2], "--final")
     assert "give --yes if you mean it" in runner.fails(*asked)
+    for part in (("--exam", "all"), ("--exam", "demo", "--track", "causalds")):
+        assert "ranks one whole exam" in runner.fails(*command, *part)
+    assert "teams.txt: lists no team of these" in runner.fails(*command)
     assert not (tmp_path / "ledger.json").exists()
-    first = runner.run(*command).out
-    assert "to no task of exam" not in first
-    assert first.count("100.0") >= 2
-    assert runner.run(*asked).out == first, "what was ranked is ranked again without a question"
+    list_teams(tmp_path, "acme", "bell")
+    first = runner.run(*command)
+    assert "to no task of exam" not in first.out and first.out.count("100.0") >= 2
+    assert "new: the maintainer has not listed" in first.err and CLOSED not in first.err
+    exam = Split.open(open_release(own_release), "test").choose_exam_for()
+    for side in ("public", "private"):
+        file = own_release / side / "manifest.json"
+        gone = {"test": {exam.final().tasks[0].task_id: "two readings"}}
+        told = json.loads(file.read_text("utf-8")) | {"version": "0.0.2", "deprecated": gone}
+        file.write_text(json.dumps(told), "utf-8")
+    again = runner.run(*asked)
+    assert CLOSED in again.err, "what was ranked is ranked again without a question"
+    assert again.out.count("100.0") >= 2, "an erratum does not make them other answers"
     for file in (folder / "acme@1").iterdir():
         file.write_text("{}")
     shutil.copytree(folder / "bell", folder / "later")
-    list_teams(tmp_path, "acme")
+    list_teams(tmp_path, "acme", "bell", "new", "later")
     again = runner.run(*command)
-    for late in ("acme@1", "later"):
-        assert f"failed: {late}: handed in after the final ranking" in again.err
-    assert "failed: bell" not in again.err
-    board = runner.run(*command[:-1]).out
+    for late in ("acme@1", "later", "new"):
+        assert f"{late}: handed in after the final ranking" in again.err
+    assert "bell: " not in again.err
+    board = runner.run(*asked[:-1]).out
     assert "no new figure is shown" in " ".join(board.split())
-    exam = Split.open(open_release(runner.release), "test").choose_exam_for()
     closed = Ledger(tmp_path / "ledger.json", exam)
     closed.enter("acme", "hash", 80.0, Ladder(130))
     shown = closed.show({"notices": []}, "acme", Ladder(130))
