@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripted import Server
+from chat_server import Server
 
 from causal_exams.cli import main
 from grader.opening import open_release

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, serve  # noqa: E402
+from chat_server import Reply, serve  # noqa: E402
 from sitting import lines, sit, start, tasks  # noqa: E402
 
 DEEP = b'{"choices": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, Server, replies, serve  # noqa: E402
+from chat_server import Reply, Server, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")

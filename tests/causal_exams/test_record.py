@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, replies, serve  # noqa: E402
+from chat_server import Reply, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
 from causal_exams.cli import main  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
-from scripted import Reply, Server, serve  # noqa: E402
+from chat_server import Reply, Server, serve  # noqa: E402
 
 
 def inspect(installed: Path, folder: Path, server: Server, *words: str) -> str:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from chat_server import Reply, serve
 from hostile_text import EVIL, check_files
-from scripted import Reply, serve
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")

@@ -1,10 +1,6 @@
-"""Verdicts of other people's programs on the same question (optional packages).
-
-Each function returns "yes" or "no".
-"""
+"""The verdict of another program, y0, on the same question (an optional package)."""
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from builder.graphs.graph import LatentDAG, Projection, members
@@ -23,31 +19,11 @@ def bidirected(projection: Projection) -> list[tuple[str, str]]:
     return [(nodes[a], nodes[b]) for a, mask in pairs for b in members(mask) if a < b]
 
 
-def available(package: str) -> bool:
-    return find_spec(package) is not None
-
-
-def y0_ate(g: LatentDAG, x: str, y: str) -> str:
+def y0_identifies(g: LatentDAG, x: str, y: str) -> bool:
     """Ask y0's ID algorithm about P(y | do(x))."""
     dsl, identify = import_module("y0.dsl"), import_module("y0.algorithm.identify")
     found = identify.identify_outcomes(_y0_graph(g), dsl.Variable(x), dsl.Variable(y))
-    return "no" if found is None else "yes"
-
-
-def pyagrum_ate(g: LatentDAG, x: str, y: str) -> str:
-    """Ask pyAgrum's do-calculus about P(y | do(x)), on the latent projection."""
-    gum = import_module("pyagrum")
-    projection = g.projection()
-    net = gum.BayesNet()
-    for name in projection.nodes:
-        net.add(gum.LabelizedVariable(name, name, 2))
-    for a, b in directed(projection):
-        net.addArc(a, b)
-    net.generateCPTs()
-    causes = [(f"L{i}", pair) for i, pair in enumerate(bidirected(projection))]
-    model = gum.CausalModel(net, causes, True)
-    impact, _, _ = gum.causalImpact(model, on=y, doing=x)
-    return "yes" if impact.isIdentified() else "no"
+    return found is not None
 
 
 def _y0_graph(g: LatentDAG) -> Any:

@@ -1,5 +1,5 @@
 """Identification: named cases; every verdict on motifs, grafts and random graphs, by definition and
-by the programs of others."""
+by the program of others."""
 
 from functools import partial
 
@@ -79,7 +79,6 @@ def random_queries(number: int, seed: int) -> list[Query]:
     return [random_query(np.random.default_rng([seed, i])) for i in range(number)]
 
 
-@pytest.mark.slow
 def test_every_verdict_of_a_small_run_is_proved() -> None:
     """The same run at full size is the evidence behind the labels."""
     named = named_queries()

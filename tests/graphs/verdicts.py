@@ -2,16 +2,17 @@
 
 All four effects are asked. A positive verdict must return the value that enumerating a random model
 gives (to 1e-9), a negative one must come with two models that share the observed distribution (to
-1e-12) and differ in the effect. y0 and pyAgrum join in on the ATE where installed.
+1e-12) and differ in the effect. y0 joins in on the ATE where it is installed.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
-import oracles
 from finite_models import joint_distribution, random_scm, true_effect
 from functionals import identified_effect
+from oracles import y0_identifies
 from twin_models import twins_differ
 
 from builder.graphs.graph import LatentDAG
@@ -24,22 +25,13 @@ QUESTIONS: tuple[tuple[Effect, int], ...] = (
 )  # fmt: skip
 """An effect, and how many levels the treatment has."""
 
-OUTSIDE: Mapping[str, Callable[[LatentDAG, str, str], str]] = {
-    "y0": oracles.y0_ate,
-    "pyagrum": oracles.pyagrum_ate,
-}
-"""What an outside engine says about the ATE, by its package."""
-
 
 def refuted(query: Query, question: tuple[Effect, int], rng: np.random.Generator) -> str:
     """What speaks against the verdict on one question, or nothing."""
     (graph, x, y), (effect, levels) = query, question
     verdict = is_identifiable(graph, x, y, effect, binary_treatment=levels == 2)
-    for package, ask in OUTSIDE.items() if effect == "ate" else ():
-        if oracles.available(package):
-            theirs = ask(graph, x, y)
-            if theirs != ("yes" if verdict else "no"):
-                return f"{package} says {theirs}"
+    if effect == "ate" and find_spec("y0") and y0_identifies(graph, x, y) != verdict:
+        return "y0 disagrees"
     if not verdict:
         return "" if twins_differ(rng, graph, x, y, effect, levels) else "no twin models"
     scm = random_scm(rng, graph, dict.fromkeys(graph.nodes, 2) | {x: levels}, noise_levels=3)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from llm_server import Model, serve
+from chat_server import serve
+from llm_server import Model
 
 from builder.stories.llm.settings import Budgets, Settings
 
@@ -12,7 +13,8 @@ from builder.stories.llm.settings import Budgets, Settings
 @pytest.fixture
 def model() -> Iterator[Model]:
     """A server that answers as a good model would, until a test spoils it."""
-    with serve(Model()) as running:
+    running = Model()
+    with serve(running.reply, running):
         yield running
 
 

@@ -1,18 +1,17 @@
 """A local server that speaks chat completions: a model that does well unless its script says else.
 
 The model understands what it is asked from the JSON in the first user message. ``script`` maps a
-role to what its next replies are: a function that spoils the good reply, a text, or an ``Http``.
+role to what its next replies are: a function that spoils the good reply, a text, or a
+``Reply``.
 """
 
 import json
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from chat_server import Reply, Server
 
 from builder.stories.llm import client
 
@@ -37,51 +36,37 @@ Answer = dict[str, Any]
 Spoil = Callable[[Answer], Any]
 
 
-@dataclass
-class Http:
-    """An HTTP answer that is no completion, or a late one."""
-
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    delay: float = 0.0
-
-
-Step = Spoil | str | Http
+Step = Spoil | str | Reply
 
 
 @dataclass
-class Model:
+class Model(Server):
     """The scripted model: its address, what it was asked, and what it will get wrong."""
 
     script: dict[str, list[Step]] = field(default_factory=dict)
     always: dict[str, Step] = field(default_factory=dict)
-    url: str = ""
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
 
     @property
     def roles(self) -> Counter[str]:
         """How often each role was asked, failed requests included."""
         return Counter(ROLES[r["messages"][0]["content"]] for r in self.requests)
 
-    def asked(self, role: str) -> list[list[dict[str, str]]]:
+    def conversations(self, role: str) -> list[list[dict[str, str]]]:
         """The conversations of a role."""
         found = [r["messages"] for r in self.requests]
         return [messages for messages in found if ROLES[messages[0]["content"]] == role]
 
-    def reply(self, messages: list[dict[str, str]]) -> str | Http:
+    def reply(self, messages: list[dict[str, str]]) -> Reply:
         """What the model answers."""
         role = ROLES[messages[0]["content"]]
         good = GOOD[role](json.loads(messages[1]["content"]))
         waiting = self.script.get(role, [])
         step = waiting.pop(0) if waiting else self.always.get(role)
         if step is None:
-            return f"Here it is:\n```json\n{json.dumps(good)}\n```"
+            return Reply(f"Here it is:\n```json\n{json.dumps(good)}\n```")
         if callable(step):
-            return json.dumps(step(good))
-        return step
+            step = json.dumps(step(good))
+        return Reply(step) if isinstance(step, str) else step
 
 
 def name_variables(shown: Answer) -> Answer:
@@ -156,57 +141,3 @@ GOOD: dict[str, Callable[[Answer], Answer]] = {
     "writer": write,
     "verifier": judge_story,
 }
-
-
-@contextmanager
-def serve(model: Model) -> Iterator[Model]:
-    """Runs the model behind an HTTP server on a free port."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            model.requests.append(request)
-            model.times.append(time.monotonic())
-            model.keys.append(self.headers.get("Authorization"))
-            reply = model.reply(request["messages"])
-            http = reply if isinstance(reply, Http) else Http(body=completion(reply))
-            time.sleep(http.delay)
-            payload = http.body or b'{"error": {"message": "scripted sk-secret"}}'
-            try:
-                self.send_response(http.status)
-                plain = {"Content-Type": "application/json", "Content-Length": str(len(payload))}
-                for name, value in (plain | http.headers).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(payload)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the client has given up waiting
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield model
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def completion(text: str) -> bytes:
-    """A chat completion with this content."""
-    message = {"role": "assistant", "content": text}
-    return json.dumps(
-        {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "scripted",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-        }
-    ).encode()

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import Reply
 from llm_scene import causenet_lines
-from llm_server import Http, Model
+from llm_server import Model
 
 from builder.release.parts import build_instance
 from builder.splits.config import load_config
@@ -86,7 +87,7 @@ def test_rebuilding_gives_the_same_rows_without_the_server(model: Model, tmp_pat
     model.script["verifier"] = [lambda good: {**good, "effects": []}]
     spec = _specs(model, tmp_path)[0]
     first, asked = TRACK.build(spec), len(model.requests)
-    model.always = dict.fromkeys(("mapper", "auditor", "writer", "verifier"), Http(500))
+    model.always = dict.fromkeys(("mapper", "auditor", "writer", "verifier"), Reply(status=500))
     again = TRACK.build(spec)
     assert len(model.requests) == asked
     for config in ("causalds", "causalds_truth", "causalds_worlds"):
@@ -144,7 +145,7 @@ def test_a_model_that_never_manages_is_reported_with_its_reason(model, tmp_path,
 
 
 def test_a_server_that_is_down_replaces_no_scene(model: Model, tmp_path: Path) -> None:
-    model.always["mapper"] = Http(503)
+    model.always["mapper"] = Reply(status=503)
     with pytest.raises(UsageError, match="status 503 after 0 retries"):
         build_instance(TRACK, _specs(model, tmp_path)[0])  # and it is no bug of the builder's
     assert model.roles["mapper"] == 1

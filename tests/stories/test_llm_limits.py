@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chat_server import Reply
 from llm_scene import CHAIN, direct, last_told, lost, tell, twins, with_budgets
-from llm_server import Http, Model
+from llm_server import Model
 
 from builder.graphs.motifs import AUXILIARY, HOSTS, MOTIFS, Motif, harmless_latent, random_graft
 from builder.stories.llm.naming import Sketch, Stage, aliases, sketch, stages
@@ -36,14 +37,14 @@ def test_replies_without_usable_json_are_asked_for_again(model, settings, reply)
     model.script["mapper"] = [reply]
     tell(settings)
     assert model.roles["mapper"] == 2
-    assert "cannot be used" in last_told(model.asked("mapper")[1])
+    assert "cannot be used" in last_told(model.conversations("mapper")[1])
 
 
 def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, settings: Settings) -> None:
     """Silence on a pair is no attestation."""
     model.script["auditor"] = [lambda good: {**good, "pairs": []}]
     tell(settings, CHAIN)
-    assert "no verdict on" in last_told(model.asked("auditor")[1])
+    assert "no verdict on" in last_told(model.conversations("auditor")[1])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,10 @@ def test_the_calls_of_a_scene_are_capped(model: Model, settings: Settings) -> No
 
 def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Settings) -> None:
     """429 with Retry-After, then a broken gateway, then the answer; the wait is the server's."""
-    model.script["mapper"] = [Http(429, {"Retry-After": "0.9"}), Http(503, {"Retry-After": "0.05"})]
+    model.script["mapper"] = [
+        Reply(status=429, headers={"Retry-After": "0.9"}),
+        Reply(status=503, headers={"Retry-After": "0.05"}),
+    ]
     tell(settings)
     assert model.roles["mapper"] == 3
     # Left to itself the client waits half a second at most before its first repetition.
@@ -91,13 +95,13 @@ def test_busy_servers_are_asked_again_when_they_say(model: Model, settings: Sett
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (Http(429, {"Retry-After": "0.01"}), "status 429"),
-        (Http(401), "status 401"),
-        (Http(body=b"<html>hello</html>"), "no chat completion"),
-        (Http(body=b'{"choices": []}'), "no chat completion"),
-        (Http(body=b"[" * 100_000), "no chat completion"),
-        (Http(body=b" " * 4_100_000), "no chat completion .OverflowError"),
-        (Http(headers={"Content-Length": "999"}, body=b"{"), "no chat completion"),
+        (Reply(status=429, headers={"Retry-After": "0.01"}), "status 429"),
+        (Reply(status=401), "status 401"),
+        (Reply(body=b"<html>hello</html>"), "no chat completion"),
+        (Reply(body=b'{"choices": []}'), "no chat completion"),
+        (Reply(body=b"[" * 100_000), "no chat completion"),
+        (Reply(body=b" " * 4_100_000), "no chat completion .OverflowError"),
+        (Reply(headers={"Content-Length": "999"}, body=b"{"), "no chat completion"),
     ],
 )
 def test_an_endpoint_that_fails_stops_the_build(model, settings, answer, says):
@@ -109,7 +113,7 @@ def test_an_endpoint_that_fails_stops_the_build(model, settings, answer, says):
 
 
 def test_an_endpoint_that_is_late_times_out(model: Model, settings: Settings) -> None:
-    model.always["mapper"] = Http(delay=0.3)
+    model.always["mapper"] = Reply(delay=0.3)
     with pytest.raises(UsageError, match="APITimeoutError"):
         tell(replace(settings, seconds=0.05, retries=0))
 

@@ -41,7 +41,7 @@ def test_violations_of_the_auditor_are_repaired(model: Model, settings: Settings
     model.script["auditor"] = [direct]
     tell(settings, CHAIN)
     assert model.roles["mapper"] == model.roles["auditor"] == 2
-    assert "HINT: rename one." in last_told(model.asked("mapper")[1])
+    assert "HINT: rename one." in last_told(model.conversations("mapper")[1])
 
 
 def _odd(answer: Answer) -> Answer:
@@ -83,16 +83,16 @@ def test_names_against_the_rules_are_repaired_without_the_auditor(model, setting
     assert len({v.name for v in told.variables.values()}) == 3
     assert model.roles["mapper"] == 2 and model.roles["auditor"] == 1
     for part in says:
-        assert part in last_told(model.asked("mapper")[1])
+        assert part in last_told(model.conversations("mapper")[1])
 
 
 def test_grafts_are_named_stage_by_stage_around_their_anchors(model, settings):
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
     tell(settings, GRAFTED)
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
-    second = json.loads(model.asked("mapper")[1][1]["content"])
+    second = json.loads(model.conversations("mapper")[1][1]["content"])
     assert len(second["fixed"]) == 1 and len(second["forbidden_names"]) == 2
-    assert json.loads(model.asked("auditor")[3][1]["content"])["stage"] == "merged"
+    assert json.loads(model.conversations("auditor")[3][1]["content"])["stage"] == "merged"
 
 
 def _drift(answer: Answer) -> Answer:
@@ -106,21 +106,21 @@ def test_an_anchor_that_drifts_is_put_back(model: Model, settings: Settings) -> 
     model.script["mapper"] = [lambda good: good, _drift]
     tell(settings, GRAFTED)
     assert model.roles["mapper"] == 4
-    assert "must keep its name" in last_told(model.asked("mapper")[2])
+    assert "must keep its name" in last_told(model.conversations("mapper")[2])
 
 
 def test_a_name_of_another_fragment_is_refused(model: Model, settings: Settings) -> None:
     """Duplicates across fragments would only show in the merged graph."""
 
     def steal(answer: Answer) -> Answer:
-        first = json.loads(model.asked("mapper")[1][1]["content"])
+        first = json.loads(model.conversations("mapper")[1][1]["content"])
         free = next(v for v in answer["variables"] if v["id"] not in first["fixed"])
         free["name"] = first["forbidden_names"][0]
         return answer
 
     model.script["mapper"] = [lambda good: good, steal]
     tell(settings, GRAFTED)
-    assert "which is taken" in last_told(model.asked("mapper")[2])
+    assert "which is taken" in last_told(model.conversations("mapper")[2])
 
 
 def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(model, settings):
@@ -142,7 +142,7 @@ def test_seeds_are_audited_first_and_kept(model: Model, settings: Settings) -> N
     ]
     seeds = tuple(Seed((("X", f"Ferry {w}"), ("Y", f"Salt {w}")), "trade") for w in ("toll", "tax"))
     told = tell(with_budgets(settings, seeds=2), seeds=seeds)
-    shown = json.loads(model.asked("pre-audit")[1][1]["content"])["named"]
+    shown = json.loads(model.conversations("pre-audit")[1][1]["content"])["named"]
     assert {told.variables["X"].name, told.variables["Y"].name} == set(shown.values())
     assert model.roles["pre-audit"] == 2
 
@@ -221,7 +221,7 @@ def test_a_story_against_the_rules_is_revised(
     model.script["writer"] = [spoil]
     tell(settings)
     assert model.roles["writer"] == 2 and model.roles["verifier"] == 1
-    assert says in last_told(model.asked("writer")[1])
+    assert says in last_told(model.conversations("writer")[1])
 
 
 def test_a_reason_may_deny_what_is_no_effect(model: Model, settings: Settings) -> None:
@@ -233,7 +233,7 @@ def test_a_reason_may_deny_what_is_no_effect(model: Model, settings: Settings) -
     ]
     told = tell(settings)
     assert "has no lamps" in told.telling.story and model.roles["writer"] == 2
-    assert "tells a direction or strength: 'more'" in last_told(model.asked("writer")[1])
+    assert "tells a direction or strength: 'more'" in last_told(model.conversations("writer")[1])
 
 
 def test_what_the_verifier_finds_is_revised(model: Model, settings: Settings) -> None:
@@ -249,7 +249,7 @@ def test_what_the_verifier_finds_is_revised(model: Model, settings: Settings) ->
 
     model.script["verifier"] = [find]
     tell(settings)
-    complaint = last_told(model.asked("writer")[1])
+    complaint = last_told(model.conversations("writer")[1])
     for part in ("is reversed", "is missing", "is not mentioned", "is told: Hinted.", "Dull."):
         assert part in complaint
 

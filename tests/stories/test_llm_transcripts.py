@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chat_server import Reply
 from llm_scene import CHAIN, KEY, causenet_lines, lost, scene_of, tell
-from llm_server import Http, Model
+from llm_server import Model
 
 from builder.splits.settings import TomlTable, check
 from builder.stories.llm.client import json_object
@@ -39,7 +40,7 @@ def test_a_second_run_asks_nothing(model: Model, settings: Settings) -> None:
 
 def test_an_interrupted_run_goes_on_where_it_stopped(model: Model, settings: Settings) -> None:
     """What was answered before the server died is kept."""
-    model.script["writer"] = [Http(500)]
+    model.script["writer"] = [Reply(status=500)]
     with pytest.raises(UsageError, match="status 500"):
         tell(replace(settings, retries=0))
     tell(settings)

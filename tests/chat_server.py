@@ -1,4 +1,4 @@
-"""A small local server that speaks the chat completions protocol from a script."""
+"""A small local server that speaks the chat completions protocol from a script, for all tests."""
 
 import json
 import threading
@@ -34,7 +34,7 @@ class Reply:
         if self.body is not None:
             return self.body
         if self.status != 200:
-            return json.dumps({"error": {"message": self.text or "scripted"}}).encode()
+            return json.dumps({"error": {"message": self.text or "scripted sk-secret"}}).encode()
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.calls:
             message["tool_calls"] = [
@@ -65,10 +65,13 @@ Script = Callable[[list[dict[str, Any]]], Reply]
 
 @dataclass
 class Server:
-    """The running server: its address, and every request it has seen."""
+    """The running server: its address; of every request it has seen what was asked, by which key,
+    and when."""
 
-    url: str
+    url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
     def asked(self, text: str) -> int:
         """How many requests hold a text."""
@@ -76,21 +79,24 @@ class Server:
 
 
 @contextmanager
-def serve(script: Script) -> Iterator[Server]:
-    """Answer requests by a function of the messages."""
+def serve(script: Script, server: Server | None = None, port: int = 0) -> Iterator[Server]:
+    """Answer requests by a function of the messages, at a free port or this one."""
+    server = server or Server()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(request)
-            reply = script(request["messages"])
+            server.keys.append(self.headers.get("Authorization"))
+            server.times.append(time.monotonic())
+            reply = script(request.get("messages", []))
             time.sleep(reply.delay)
             payload = reply.payload()
             try:
                 self.send_response(reply.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(payload) * reply.repeat))
-                for name, value in reply.headers.items():
+                size = str(len(payload) * reply.repeat)
+                plain = {"Content-Type": "application/json", "Content-Length": size}
+                for name, value in (plain | reply.headers).items():
                     self.send_header(name, value)
                 self.end_headers()
                 if reply.cut is not None:
@@ -115,8 +121,8 @@ def serve(script: Script) -> Iterator[Server]:
         def handle_error(self, *arguments: object) -> None:
             pass
 
-    http = Quiet(("127.0.0.1", 0), Handler)
-    server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
+    http = Quiet(("127.0.0.1", port), Handler)
+    server.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
