@@ -122,7 +122,7 @@ def test_a_single_prompt_holds_all_that_is_needed_and_no_number_of_its_own(
             else:
                 tree = ", ".join(task.inputs["cut_tree"])
                 assert f"in causal order: {tree}. The other nodes and the edges" in task.prompt
-            assert "->" not in task.prompt and "at most 1% break it by rounding" in task.prompt
+            assert "->" not in task.prompt and "at most 1% do so by rounding" in task.prompt
             given = re.findall(r"\) = (\S+) ± (\S+)$", task.prompt, re.MULTILINE)
             assert given
             for number, slack in given:
