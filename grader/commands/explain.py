@@ -8,8 +8,10 @@ examples:
 """
 
 import argparse
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 from typing import Final
 
 from grader.answers.attempts import USAGE_FIGURES
@@ -23,11 +25,10 @@ from grader.io.jsonio import BadJson, canonical_json
 from grader.pages.specification import pages_of
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console
-from grader.pages.words import number, points, question_of
+from grader.pages.words import clip_text, number, plain_json, points, question_of
 from grader.pipeline import check_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
 from grader.release.release import find_task
-from grader.reports.table import truth_json
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.score import score
 from grader.scoring.shape import Task
@@ -37,7 +38,9 @@ Line = tuple[str, str]
 """A label and what stands beside it."""
 
 _WIDEST: Final = 100
-"""Characters of a line of the question."""
+"""Characters of a line."""
+_LONGEST: Final = 4000
+"""Characters of an answer."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,18 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
     (task,) = split.release.with_prompts(split.name, [task])
     exam = Exam(split, "", (task,))
     answered = [] if arguments.answers is None else _answer_lines(exam, task, arguments)
-    last = ("more", "--reveal shows the truth, --prompt the whole prompt")
+    last = [("more", "--reveal shows the truth and what differs, --prompt the whole prompt")]
     if arguments.reveal:
-        last = ("truth", truth_json(exam.truths[task.task_id]))
+        last = _truth_lines(task, exam.truths[task.task_id])
     out = console()
-    question = task.prompt if arguments.prompt else question_of(task.prompt)
+    question = task.prompt if arguments.prompt else question_of(task.prompt, "Background")
     width = min(out.width, _WIDEST)
     wrapped = [text for part in question.splitlines() for text in wrap(part, width) or [""]]
     first, rest = (
         [f"{label:<10} {text}" for label, text in lines]
-        for lines in (_task_lines(task), [*ended, *answered, last])
+        for lines in (_task_lines(task), [*ended, *answered, *last])
     )
-    for text in [*first, "", *wrapped, "", *rest]:
+    hanging = TextWrapper(
+        width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False
+    ).wrap
+    for text in chain(*map(hanging, first), ["", *wrapped, ""], *map(hanging, rest)):
         out.print(text, soft_wrap=True)
     return 0
 
@@ -116,7 +122,7 @@ def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list
         _draw(arguments.html, task, truth, checked)
     raw = submission.answers.get(task.task_id)
     lines = [
-        ("answer", _excerpt(raw.data if raw else None)),
+        ("answer", _one_line(raw.data if raw else None)),
         *_score_lines(task, truth, checked, arguments.reading),
     ]
     if arguments.reveal and checked.status == "scored":
@@ -165,9 +171,30 @@ def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None
     write_text(path, draw(task, truth, verified))
 
 
-def _excerpt(data: bytes | None) -> str:
-    """Return the beginning of an answer on one line, or ``(none)``."""
+def _truth_lines(task: Task, truth: Truth) -> list[Line]:
+    """Return the lines about the truth: the right answer as an answer is shown, all right ones."""
+    text = _one_line(task.shape.gold(task, truth).encode())
+    if truth.should_abstain:
+        text += " (not identifiable)"
+    elif truth.value_se:
+        text += f" (numerical standard error {truth.value_se:.2g})"
+    right = truth.target.get("accepted") or truth.target.get("sets", ())
+    several = len(right) > 1 and task.shape.kind != "sets"
+    return [("truth", text), *([("right too", plain_json(right))] if several else [])]
+
+
+def _one_line(data: bytes | None) -> str:
+    """Return an answer in words, of a session the last hypothesis and the prediction; only its
+    beginning if it is long or no JSON; ``(none)`` without one."""
     if data is None:
         return "(none)"
+    with suppress(BadJson):
+        return clip_text(plain_json(json_object(data)), _LONGEST)
+    with suppress(BadJson):
+        events = {str(line.get("event")): line for line in map(json_object, data.splitlines())}
+        if "closed" in events:
+            stated = {"hypothesis": "record", "prediction": "value"}
+            said = {name: events.get(name, {}).get(key) for name, key in stated.items()}
+            return clip_text(plain_json(said), _LONGEST)
     text = " ".join(data[:600].decode("utf-8", errors="replace").split())
     return text + (" …" if len(data) > 600 else "")

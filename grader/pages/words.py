@@ -2,13 +2,15 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from html import escape
 from pathlib import Path
 from typing import Final
 
+from grader.io.jsonio import canonical_json
 from grader.io.printing import printable
 
+Edge = tuple[str, str]
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>#|!@])")
 
 
@@ -27,11 +29,40 @@ def markdown_text(value: str, limit: int = 400) -> str:
     return _MARKUP.sub(r"\\\1", clip_text(printable(value), limit))
 
 
-def question_of(prompt: str) -> str:
-    """Return the question itself, without story, data and format; the whole prompt where it has no
-    section of that name."""
-    _, _, rest = prompt.partition("\n## Question\n")
-    return rest.partition("\n## ")[0].strip() or prompt
+def question_of(prompt: str, begin: str = "Question") -> str:
+    """Return a prompt from the section ``begin`` up to the form of the answer; the whole prompt
+    where it has no such section."""
+    _, _, rest = prompt.partition(f"\n## {begin}\n")
+    return rest.partition("\n## Answer\n")[0].strip() or prompt
+
+
+def plain_json(value: object) -> str:
+    """Return parsed JSON as one line: members by name, edges as arrows; inner objects stand in
+    brackets, inner lists in braces."""
+    match value:
+        case {"from": cause, "to": effect}:
+            return f"{cause} → {effect}"
+        case {"a": one, "b": other}:
+            return f"{one} – {other}"
+        case dict():
+            said = ((k, isinstance(item, dict), plain_json(item)) for k, item in value.items())
+            return "; ".join(
+                f"{k} ({text})" if inner else f"{k}: {text}" for k, inner, text in said
+            )
+        case list():
+            items = ((isinstance(item, list), plain_json(item)) for item in value)
+            return ", ".join(f"{{{text}}}" if inner else text for inner, text in items) or "none"
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def edge_changes(given: Set[Edge], true: Set[Edge], arrow: str = "→") -> str:
+    """Return which edges ``given`` lacks, adds or turns round, in words; "all right" if none."""
+    turned = {(a, b) for a, b in given - true if (b, a) in true - given}
+    missing = true - given - {(b, a) for a, b in turned}
+    groups = {"missing": missing, "extra": given - true - turned, "to be reversed": turned}
+    said = {word: [f"{a} {arrow} {b}" for a, b in sorted(groups[word])] for word in groups}
+    parts = (f"{word} {', '.join(texts)}" for word, texts in said.items() if texts)
+    return "; ".join(parts) or "all right"
 
 
 def number(value: float | None, digits: int = 3) -> str:

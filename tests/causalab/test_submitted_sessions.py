@@ -18,10 +18,11 @@ from grader.io.jsonio import canonical_json
 from grader.laboratory.session import Laboratory
 from grader.opening import open_release
 from grader.release.exam import Exam, Split, choose_exam
-from grader.scoring.model import RawAnswer
+from grader.scoring.model import CheckedAnswer, RawAnswer
 from grader.scoring.score import check
 from grader.scoring.shape import Task
-from grader.tracks.causalab.shapes import episode_of, true_hypothesis
+from grader.tracks.causalab.shapes import LabAnswer, episode_of, true_hypothesis
+from grader.tracks.causalab.tables import diagnose
 
 
 @pytest.fixture
@@ -39,13 +40,27 @@ def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
     return folder, task.task_id
 
 
-def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_answers):
+def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_answers, capsys):
     folder, task_id = lab_answers
     drawn = tmp_path / "session.html"
     release = ["--release", str(mini_release)]
     explain = ["explain", task_id, *release, "--answers", str(folder)]
     assert main([*explain, "--html", str(drawn)]) == 0
     assert task_id in drawn.read_text(encoding="utf-8")
+    assert main([*explain, "--reveal"]) == 0
+    lines = [line.partition(" ")[::2] for line in capsys.readouterr().out.splitlines()]
+    told = {label: text.strip() for label, text in lines}
+    assert told["edges"] == "all right" and told["answer"] == told["truth"]
+    exam = choose_exam(open_release(mini_release), track="causalab")
+    (task,) = [one for one in exam.tasks if one.task_id == task_id]
+    laboratory = Laboratory(episode_of(task, exam.truths[task_id]))
+    stated = true_hypothesis(laboratory.episode)
+    (turned, value), *_ = [pair for pair in stated["coefficients"].items() if pair[0] != "base"]
+    laboratory.predict(5.0, {**stated, "coefficients": {**stated["coefficients"], turned: -value}})
+    checked = CheckedAnswer("scored", LabAnswer((), laboratory=laboratory))
+    (_, (label, said)) = diagnose(task, exam.truths[task_id], checked)
+    parent = turned.removeprefix("c_")
+    assert (label, said) == ("wrong sign", f"{parent} {-value:g}, not {value:g}")
     assert main(["explain", task_id, *release, "--html", str(drawn)]) == 2
     path = folder / f"{task_id}.jsonl"
     path.write_text(path.read_text("utf-8").replace('"remaining":', '"remaining":1'), "utf-8")

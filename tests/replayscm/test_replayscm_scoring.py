@@ -242,7 +242,7 @@ def test_a_wrong_answer_is_diagnosed_beside_the_gold_program() -> None:
     gold = items()[0]
     checked, _ = grade(gold, json.loads(gold.task.shape.gold(gold.task, gold.truth)))
     lines = dict(diagnose(gold.task, gold.truth, checked))
-    assert lines["parents"] == "missed none; added none"
+    assert lines["edges"] == "all right"
     assert lines["separates"] == "no held-out row: the answer replays them all"
 
 

@@ -17,8 +17,8 @@ from grader.pages.specification import Specification, TrackPages
 from grader.pages.svg import Axis, Point, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.words import number, signed_number
-from grader.scoring.model import Truth
+from grader.pages.words import edge_changes, number, signed_number
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.session_page import session_page
 
@@ -305,11 +305,31 @@ def _sum(terms: list[Mapping[str, Any]]) -> str:
     return "base + " + " + ".join(parts)
 
 
+def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str, str]]:
+    """Return lines on a session's last hypothesis: edges, and terms of the wrong sign."""
+    session = checked.answer.laboratory
+    episode, stated = session.episode, session.final_hypothesis
+    signs = [
+        f"{term.parent}{power} {given:g}, not {value:g}"
+        for term in episode.model.equations[episode.target]
+        for power, given, value in zip(
+            ("", "²"),
+            stated.terms.get(term.parent, (0, 0)),
+            (term.linear, term.quadratic),
+            strict=True,
+        )
+        if (given or 0) * value < 0
+    ]
+    lines = [("edges", edge_changes(stated.edges, episode.edges))]
+    return [*lines, ("wrong sign", "; ".join(signs))] if signs else lines
+
+
 SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
 
 
 PAGES: Final = TrackPages(
     explain_task=explain_task,
+    diagnose=diagnose,
     draw_answer=lambda task, truth, verified: session_page(verified.answer.laboratory),
     tables=SPECIFICATION.in_terminal,
     sections=SPECIFICATION.of_reports,

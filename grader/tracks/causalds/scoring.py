@@ -21,9 +21,9 @@ from grader.scoring.shape import Task
 _WORD: Final = re.compile(r"\w+")
 
 
-def exact(right: bool, message: str = "") -> Mark:
+def exact(right: bool) -> Mark:
     """Return a mark of value 1 and loss 0 if ``right``, else of value 0 and loss 1."""
-    return Mark("exact", value=float(right), loss=float(not right), message=message)
+    return Mark("exact", value=float(right), loss=float(not right))
 
 
 def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -69,15 +69,12 @@ def reader(names: Iterable[str]) -> Callable[[str], str]:
     return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
-def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the normal names in ``given`` that are none of ``known``, sorted."""
+def unknown_names(given: Iterable[str], known: Iterable[str]) -> str:
+    """Return the message about names in ``given`` that are none of ``known``, "" without any."""
     listed = list(known)
-    return sorted(set(map(reader(listed), given)) - set(map(normal_name, listed)) - {""})
-
-
-def count_as_wrong(unknown: list[str]) -> str:
-    """Return the message about ``unknown`` names, which are wrong members; "" without any."""
-    return f"names that are not the task's count as wrong: {clip(unknown, 200)}" if unknown else ""
+    unknown = set(map(reader(listed), given)) - set(map(normal_name, listed)) - {""}
+    said = "names that are not the task's count as wrong"
+    return f"{said}: {clip(sorted(unknown), 200)}" if unknown else ""
 
 
 def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
@@ -88,7 +85,7 @@ def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
     offered = inputs.get("candidates", inputs.get("available"))
     if offered is None:
         offered = _spelled_in(task.prompt, {*names}) if task.prompt else names
-    return CheckedAnswer("scored", document, message=count_as_wrong(unknown_names(names, offered)))
+    return CheckedAnswer("scored", document, message=unknown_names(names, offered))
 
 
 def _names_in(value: Any) -> Iterator[str]:
@@ -175,7 +172,7 @@ def directed_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     # A name of brackets alone is no name: the reference leaves its edge out, and so do we.
     given = frozenset((a, b) for a, b in (map(read, pair) for pair in ends) if a and b)
     target = frozenset((read(a), read(b)) for a, b in truth.target["edges"])
-    return _f1_mark(given, target, chain.from_iterable(ends), nodes)
+    return _f1_mark(given, target, unknown_names(chain.from_iterable(ends), nodes))
 
 
 def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -183,7 +180,7 @@ def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     nodes = truth.target["nodes"]
     pairs = [(pair["a"], pair["b"]) for pair in answer["skeleton_edges"]]
     given, target = (_unordered_pairs(ends, nodes) for ends in (pairs, truth.target["edges"]))
-    return _f1_mark(given, target, chain.from_iterable(pairs), nodes)
+    return _f1_mark(given, target, unknown_names(chain.from_iterable(pairs), nodes))
 
 
 def _unordered_pairs(
@@ -200,8 +197,7 @@ def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     given = answer[task.shape.field]
     if (right := _as_a_word(given, truth)) is not None:
         return Mark("f1", value=float(right), loss=float(not right))
-    members, target = _read_sets(given, truth.target["sets"])
-    return _f1_mark(members, target, chain.from_iterable(given), task.inputs["available"])
+    return _f1_mark(*_read_sets(given, truth.target["sets"]))
 
 
 def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -210,8 +206,7 @@ def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     if (right := _as_a_word(given, truth)) is not None:
         return Mark("f1", value=float(right), loss=float(not right))
     read = reader(truth.target["names"])
-    members, target = frozenset(map(read, given)), frozenset(map(read, truth.target["names"]))
-    return _f1_mark(members, target, given, task.inputs["available"])
+    return _f1_mark(frozenset(map(read, given)), frozenset(map(read, truth.target["names"])))
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -243,16 +238,9 @@ def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple
     return answered, true
 
 
-def _f1_mark(
-    given: frozenset[Any], target: frozenset[Any], named: Iterable[str], known: Iterable[str]
-) -> Mark:
-    """Return the mark of F1 with precision and recall, each 0 where it would divide by 0.
-
-    ``given`` and ``target`` are members with normal names. ``named`` are the names that occur in
-    the answer, as it spells them; those that are not ``known`` are counted and listed in the
-    message.
-    """
-    unknown = unknown_names(named, known)
+def _f1_mark(given: frozenset[Any], target: frozenset[Any], message: str = "") -> Mark:
+    """Return the mark of F1 over members with normal names, with precision and recall, each 0 where
+    it would divide by 0."""
     shared = len(given & target)
     score = f1(given, target)
     return Mark(
@@ -262,9 +250,8 @@ def _f1_mark(
         extra={
             "precision": shared / len(given) if given else 0.0,
             "recall": shared / len(target) if target else 0.0,
-            "unknown_names": len(unknown),
         },
-        message=count_as_wrong(unknown),
+        message=message,
     )
 
 

@@ -1,10 +1,12 @@
 """Rows and formats of the tables in CausalDS's ``page.toml``, and its columns of a leaderboard."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from grader.io.names import normal_name
 from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold
 from grader.pages.specification import Format, Specification, TrackPages
@@ -19,12 +21,13 @@ from grader.pages.systems import (
     rows_of,
 )
 from grader.pages.table import Cell, Table, find
-from grader.pages.words import number, percent, with_count
-from grader.scoring.model import Truth
+from grader.pages.words import edge_changes, number, percent, with_count
+from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.route import READINGS
 from grader.scoring.shape import Task
 from grader.tracks.causalds import charts
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
+from grader.tracks.causalds.scoring import reader
 
 AXES: Final = {
     "rung": "rung",
@@ -286,6 +289,22 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
     return Explanation(graph, told, facts, proof)
 
 
+def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str, str]]:
+    """Return a line on the edges that differ; none for an answer that is no graph."""
+    if task.shape.kind != "edges":
+        return []
+    directed, nodes = task.shape.field == "edges", truth.target["nodes"]
+    read, names = reader(nodes), {normal_name(node): node for node in nodes}
+
+    def pairs(edges: Iterable[Sequence[str]]) -> set[Edge]:
+        named = ([names.get(read(end), end) for end in edge] for edge in edges)
+        return {(a, b) for a, b in (edge if directed else sorted(edge) for edge in named)}
+
+    ends = itemgetter("from", "to") if directed else itemgetter("a", "b")
+    given = pairs(map(ends, checked.answer[task.shape.field]))
+    return [("edges", edge_changes(given, pairs(truth.target["edges"]), "→" if directed else "–"))]
+
+
 SPECIFICATION: Final = Specification.read(
     Path(__file__).with_name("page.toml"), {**vars(charts), **globals()}, _FORMATS
 )
@@ -293,6 +312,7 @@ SPECIFICATION: Final = Specification.read(
 
 PAGES: Final = TrackPages(
     explain_task=explain_task,
+    diagnose=diagnose,
     tables=SPECIFICATION.in_terminal,
     sections=SPECIFICATION.of_reports,
     board_columns=board_columns,

@@ -46,14 +46,17 @@ class Structure:
     Of the ``metrics``, ``parent_shd`` counts unordered pairs joined differently: an addition, a
     deletion and a reversal cost one each. ``parent_missed`` and ``parent_added`` count edges. The
     others are shares, or 1 and 0. ``changed`` are the variables whose functions differ,
-    ``parents_changed`` those whose parent sets do. ``missed`` and ``added`` are (parent, child).
+    ``parents_changed`` those whose parent sets do.
     """
 
     metrics: Mapping[str, float]
     changed: tuple[str, ...]
     parents_changed: tuple[str, ...]
-    missed: tuple[tuple[str, str], ...]
-    added: tuple[tuple[str, str], ...]
+
+
+def edges_of(mechanisms: Mechanisms) -> set[tuple[str, str]]:
+    """Return the edges from a functional parent to its child."""
+    return {(parent, child) for child, names in parents(mechanisms).items() for parent in names}
 
 
 def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
@@ -64,8 +67,7 @@ def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
 def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
     """Compare ``mechanisms`` with ``reference``, both with the same endogenous variables."""
     ours, theirs = parents(mechanisms), parents(reference)
-    mine = {(parent, child) for child, names in ours.items() for parent in names}
-    gold = {(parent, child) for child, names in theirs.items() for parent in names}
+    mine, gold = edges_of(mechanisms), edges_of(reference)
     common = len(mine & gold)
     moved = tuple(child for child in reference if ours[child] != theirs[child])
     changed = tuple(
@@ -83,8 +85,7 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
         "local_match": 1 - len(changed) / children,
         "local_full": int(not changed),
     }
-    missed, added = tuple(sorted(gold - mine)), tuple(sorted(mine - gold))
-    return Structure(metrics, changed, moved, missed, added)
+    return Structure(metrics, changed, moved)
 
 
 def total_size(mechanisms: Mechanisms) -> int:

@@ -11,7 +11,7 @@ from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Axis, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.words import interval_text, signed_interval, signed_number
+from grader.pages.words import edge_changes, interval_text, signed_interval, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.replayscm import cohorts
@@ -19,7 +19,7 @@ from grader.tracks.replayscm.boolean import variables
 from grader.tracks.replayscm.problem import pack, parse_map
 from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
-from grader.tracks.replayscm.shapes import compare, separating_row, total_size
+from grader.tracks.replayscm.shapes import edges_of, separating_row, total_size
 from grader.tracks.replayscm.submission import ProgramAnswer
 
 _METRIC_NAMES: Final = {
@@ -198,20 +198,16 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
 
 
 def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str, str]]:
-    """Return lines on a valid program beside the gold one (Appendix I): AST size, parents, the
+    """Return lines on a valid program beside the gold one (Appendix I): AST size, edges, the
     first held-out row that tells them apart, and how many training rows show its parents so."""
     answer, gold = checked.answer, parse_map(truth.target["gold"])
     assert isinstance(answer, ProgramAnswer)
     program, problem = answer.program, answer.problem
     sizes = total_size(program.mechanisms), total_size(gold)
     lines = [("AST size", f"{sizes[0]} nodes; the gold program's {sizes[1]}")]
-    if program.mechanisms.keys() == gold.keys():
-        found = compare(program.mechanisms, gold)
-        missed, added = (
-            ", ".join(f"{parent} → {child}" for parent, child in edges) or "none"
-            for edges in (found.missed, found.added)
-        )
-        lines.append(("parents", f"missed {missed}; added {added}"))
+    if task.shape.kind == "program":
+        edges = edge_changes(edges_of(program.mechanisms), edges_of(gold))
+        lines.append(("edges", edges))
     worlds = truth.target["heldout"]
     heldout = pack(problem.names, worlds)
     apart = separating_row(program, gold, problem.training, heldout, replay(program, heldout))

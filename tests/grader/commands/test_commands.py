@@ -18,6 +18,7 @@ from test_case_tables import TABLES
 from grader.errors import UsageError
 from grader.io.schemas import first_problem, schema
 from grader.opening import open_release
+from grader.pages.words import question_of
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.release.release import select_exam
@@ -224,6 +225,20 @@ def test_explain_says_why_an_answer_is_invalid(runner: Runner, gold: Path) -> No
     assert "\x1b" not in runner.run("explain", task_id("ate_interval"), *options).out
     message = runner.fails("explain", task_id("ate")[:-1], *runner.dev)
     assert f"did you mean '{task_id('ate')}'" in message
+
+
+def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold):
+    """A figure of 0.57 says nothing of which effects were misread."""
+    a, b, c, d = NAMES
+    edges = [{"from": x, "to": y} for x, y in ((b, a), (c, a), (d, b), (d, "Moon"))]
+    put(gold, "sketch", json.dumps({"edges": edges}))
+    words = ("explain", task_id("sketch"), *runner.dev, "--answers", gold)
+    shown, plain = (" ".join(runner.run(*words, *more).out.split()) for more in (["--reveal"], []))
+    assert f"edges missing {c} → {b}; extra {d} → Moon; to be reversed {b} → {a}" in shown
+    assert f"truth edges: {a} → {b}, {c} → {a}, {c} → {b}, {d} → {b}" in shown
+    assert "missing" not in plain and "truth edges" not in plain
+    prompt = "# Task\n\n## Background\nB\n\n## Question\nQ\n\n## Answer\nA"
+    assert question_of(prompt, "Background") == "B\n\n## Question\nQ" and question_of(prompt) == "Q"
 
 
 def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:
