@@ -15,7 +15,7 @@ from typing import Any
 from builder.commands.common import OK, add
 from builder.release.attempts import list_counts
 from builder.release.manifest import read_manifest
-from builder.release.reader import SIDES, public_side
+from builder.release.reader import SIDES, naming_damage, public_side
 from builder.release.tables import split_tables
 from builder.splits.track import Track
 from builder.stories.texts import markdown_table
@@ -42,8 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
         report = "\n\n".join(_generation_report(arguments.release, TRACKS))
         print_lines(*report.splitlines())
         return OK
-    draw = next(track.scene_page for track in TRACKS.values() if track.scene_page is not None)
-    page, summary = draw(arguments.release, arguments.scene)
+    pages = ((track.name, track.scene_page) for track in TRACKS.values())
+    name, draw = next((name, page) for name, page in pages if page is not None)
+    with naming_damage(arguments.release, name):
+        page, summary = draw(arguments.release, arguments.scene)
     file = arguments.out or path_inside(Path(), summary.splitlines()[0], ".html")
     write_text(file, page)
     print_lines(*summary.splitlines(), f"page: {file}")
@@ -71,9 +73,10 @@ def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[s
             except UsageError as error:
                 yield f"{error}"
                 continue
-            worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
-            truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
-            yield from report(worlds, truths)
+            with naming_damage(f"{release}: split {split}", track):
+                worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+                truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
+                yield from report(worlds, truths)
 
 
 def _composition(counts: Mapping[str, Any]) -> Iterator[str]:

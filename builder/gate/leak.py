@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold, permutation_test_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.public import LeakSubject, disclosures, features
-from builder.release.reader import public_side, rows, shards, splits
+from builder.release.reader import naming_damage, public_side, rows, shards, splits
 from builder.release.tables import SplitTables, split_tables, tracks, truth_side
 from builder.splits.track import Track
 
@@ -202,7 +202,9 @@ def leaks_of(
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
         where = f"{tables.split} {tables.track}"
-        for fact, (subjects, labels) in sorted(facts(tables, known[tables.track]).items()):
+        with naming_damage(f"split {tables.split}", tables.track):
+            told = sorted(facts(tables, known[tables.track]).items())
+        for fact, (subjects, labels) in told:
             found = _prepare_test(where, fact, subjects, labels)
             if isinstance(found, str):
                 skipped.append((where, fact, found))

@@ -14,7 +14,7 @@ import pyarrow as pa
 from builder.release.exams import EXAM_SCHEMA, compositions_of, exam_table, shuffle_exam
 from builder.release.manifest import listing, read_manifest, refuse_imported
 from builder.release.papers import write_papers
-from builder.release.reader import open_shard, public_side, rows, shards
+from builder.release.reader import naming_damage, open_shard, public_side, rows, shards
 from builder.release.shards import schema_with_canary, write_groups
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
@@ -58,7 +58,9 @@ def draw_extra_exam(
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         return rows(shards(public, config, chosen), columns)
 
-    exam = shuffle_exam(exams.compose(model, exams.built(read), key, str(file)), key)
+    with naming_damage(f"{public}: split {chosen}", track):
+        able = exams.built(read)
+    exam = shuffle_exam(exams.compose(model, able, key, str(file)), key)
     config = f"{track}_exams"
     for side in (release, release / "private"):
         (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam

@@ -6,13 +6,15 @@ its splits. Nothing here asks a manifest or the builder's memory.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from grader.errors import UsageError
+from grader.errors import UsageError, error_place
+from grader.io.jsonio import clip
 
 SIDES: Final = ("public", "private")
 SHARD: Final = re.compile(
@@ -56,6 +58,20 @@ def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
         for side in SIDES
         for split in splits(release / side, config)
     }
+
+
+@contextmanager
+def naming_damage(where: object, track: str) -> Iterator[None]:
+    """Raise ``UsageError``, with ``where`` the rows are, for an error of a block that reads worlds
+    and targets of ``track``: a damaged row is no bug of ours."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"{track}_worlds (world_json) or {track}_truth (target_json)"
+        told = f"{type(error).__name__} {clip(str(error))} at {error_place(error)}"
+        raise UsageError(
+            f"{where}: {what} cannot be read ({told}); build the release again"
+        ) from error
 
 
 def groups(

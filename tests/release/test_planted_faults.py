@@ -17,6 +17,7 @@ from gate_release import Rows, edit
 from handmade import SEVEN, Plan, make_tables, write
 
 from builder.build import check_release
+from builder.commands.main import main as builder
 from builder.gate import leak, report
 from builder.gate.leak import facts, leak_test
 from builder.reader.story import read_story
@@ -156,25 +157,33 @@ def test_a_private_value_in_a_public_file(release: Path) -> None:
     assert "its key is in the public repository" in problems(release, "nothing private in public")
 
 
-def test_a_truth_that_is_not_the_one_committed_to(release: Path) -> None:
-    """By the gate, and by ``verify``, which whoever sat the exam can run."""
-
-    def change(rows: Rows) -> None:
-        rows[0]["should_abstain"] = not rows[0]["should_abstain"]
-
-    edit(release, "private", "causalds_truth/test", change)
-    assert problems(release, "test commitments")
+@pytest.mark.parametrize(
+    ("side", "name", "change"),
+    [
+        ("private", "causalds_truth", lambda row: {"should_abstain": not row["should_abstain"]}),
+        ("public", "commitments", lambda row: {"sha256": row["sha256"][::-1]}),
+    ],
+)
+def test_a_truth_or_a_commitment_that_was_changed(release, side, name, change):
+    """By the gate, and by ``verify``, which whoever sat the exam can run: nobody could show any
+    more that the truth was there before the exam."""
+    edit(release, side, f"{name}/test", lambda rows: rows[0].update(change(rows[0])))
+    assert "is not what was committed to" in problems(release, "test commitments")
     assert grader(["verify", str(release)]) == 1
 
 
-def test_a_commitment_that_was_changed(release: Path) -> None:
-    """Nobody could show any more that the truth was there before the exam."""
-
-    def change(rows: Rows) -> None:
-        rows[0]["sha256"] = rows[0]["sha256"][::-1]
-
-    edit(release, "public", "commitments/test", change)
-    assert "is not what was committed to" in problems(release, "test commitments")
+def test_a_damaged_world_is_no_bug_of_ours(release: Path, root: Path, capsys: Any) -> None:
+    """Every command that reads it says in one line which rows and fields cannot be read."""
+    for track in ("causalab", "causalds"):
+        name = f"{track}_worlds/dev"
+        edit(release, "public", name, lambda rows: [row | {"world_json": "{}"} for row in rows])
+    exam = ("--exam", root / "splits/exams/mini.toml")
+    for words in (("inspect",), ("inspect", "dev/0"), ("check",), ("exam", *exam, "--from")):
+        command, *more = map(str, words)
+        where = [str(release), *more] if command == "inspect" else [*more, str(release)]
+        assert builder([command, *where]) == 2
+        told = capsys.readouterr().err.splitlines()[-1]
+        assert "_worlds (world_json) or" in told and "cannot be read (KeyError" in told
 
 
 @pytest.mark.parametrize("damage", ["missing", "another byte"])
