@@ -178,6 +178,7 @@ MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
     "an unknown track": (cell(TASK_SHARD, "ate", "track", "odd"), "unknown to this grader"),
     "an unknown mode": (cell(TASK_SHARD, "ate", "input_mode", "odd"), "input_mode"),
     "another answer schema": (cell(TASK_SHARD, "ate", "answer_schema", "sign"), "specification"),
+    "another answer file": (cell(TASK_SHARD, "ate", "answer_file", "../x.json"), "specification"),
     "a huge cell": (cell(TASK_SHARD, "ate", "prompt", "x" * (5 << 20)), "4 MiB"),
     "a task without an exam's task": (rows_of(TASK_SHARD, lambda rows: rows.pop()), "not in the"),
     "an exam that lists a task twice": (rows_of(EXAMS, repeat_first), "exam"),

@@ -97,18 +97,6 @@ def test_replacing_answers_by_abstentions_never_improves_the_numbers(
     assert (has["s_nr"] > had["s_nr"] + 1e-9) == bool(committed), "every abandoned number costs"
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_abstaining_wherever_a_number_is_asked_for_costs_the_fixed_score(
-    exam: Exam, graded: dict[str, Rows], abstained: Rows, system: str
-) -> None:
-    """Abstentions that are due come with it, and do not outweigh the numbers that are lost."""
-    before = graded[system]
-    numeric = {t.task_id for t in exam.tasks if t.shape.pool == "nrel_point"} & abstained.keys()
-    after = {**before, **{task_id: abstained[task_id] for task_id in numeric}}
-    scores = [fixed([*rows.values()])["causalds_score"] for rows in (before, after)]
-    assert scores[1] > scores[0]
-
-
 POOLS: Final = st.sampled_from(["nrel_point", "nrel_interval", "f1"])
 ANSWERED: Final = st.lists(st.tuples(POOLS, st.floats(0, 1), st.booleans()), min_size=1)
 
