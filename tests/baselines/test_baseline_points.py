@@ -6,9 +6,10 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean as mean_of
 from statistics import stdev
+from typing import Final
 
 import pytest
-from built_exam import build
+from ungated import build_ungated
 
 from baselines.__main__ import main
 from baselines.exam import open_exam, text_of
@@ -31,14 +32,42 @@ SOLVERS = ("gold", "empty", "constant", "random", "naive", "informed", "double-s
 EFFECTS = frozenset({"ate_point", "ate_uq_95", "effect_point", "effect_uq_95"})
 ASSOCIATIONS = frozenset({"effect_size_point", "delta_point", "induced_association_strength_point"})
 
+SPLITS: Final = """
+name = "small"
+version = "0.1.0"
+floor_tasks = 0
+
+[splits.dev]
+truth = "public"
+seed = "baselines 1"
+
+[splits.dev.causalds]
+scenes = 36
+composition = "full"
+rows = { train = 1500, test = 100 }
+treatment_binary = 0.75
+outcome_binary = 0.4
+views = ["clean", "proxy"]
+
+[splits.dev.exams.balanced]
+causalds = { exam = "balanced.toml" }
+"""
+EXAM: Final = """
+kind = "balanced"
+tasks = 132
+"""
+
 Scores = Mapping[str, tuple[Score, ...]]
 Numbers = Sequence[tuple[Task, float, float]]
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The release of all tests here."""
-    return build(tmp_path_factory.mktemp("balanced"))
+    """The release of all tests here: every variant is asked, in clean and measured views."""
+    folder = tmp_path_factory.mktemp("balanced")
+    (folder / "balanced.toml").write_text(EXAM, encoding="utf-8")
+    (folder / "small.toml").write_text(SPLITS, encoding="utf-8")
+    return build_ungated(folder / "small.toml", folder / "release")
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import platform
 import subprocess
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
-from processors import ROOT, older_processors
+from numpy._core import _multiarray_umath as dispatch
 from stored_worlds import world_from_json
 
 from builder.equations.margins import EFFECT_MARGIN
@@ -26,6 +27,8 @@ from builder.tracks.causalds.make.scene import column_order
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
 from grader.errors import UsageError
 from grader.tracks import variant
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def _plain(value: Any) -> Any:
@@ -191,6 +194,27 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(monkeypatch):
     assert built.rejections == {"no world in range": track.PROFILE_ATTEMPTS}
     plan = world(built)["plan"]["equations"]
     assert (plan["continuous"], plan["binary"]) == track.PLAINEST
+
+
+def older_processors() -> list[dict[str, str]]:
+    """Environments in which NumPy does without any of its special code, and without the newest.
+
+    The matrix library, which makes a choice of its own, is told to take another one too.
+    """
+    known = [name for name in dispatch.__cpu_dispatch__ if dispatch.__cpu_features__[name]]
+    if not known:
+        pytest.skip("this processor has no features that NumPy could do without")
+    kernels = ("Prescott", "Haswell") if platform.machine() == "x86_64" else ("", "")
+    return [
+        {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "NPY_DISABLE_CPU_FEATURES": " ".join(without),
+            **({"OPENBLAS_CORETYPE": kernel} if kernel else {}),
+        }
+        for without, kernel in zip((known, known[1:]), kernels, strict=True)
+        if without
+    ]
 
 
 @pytest.mark.slow
