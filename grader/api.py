@@ -5,7 +5,6 @@ cannot be used; what is wrong with single answers stands in the report.
 """
 
 import importlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
@@ -99,8 +98,8 @@ class Report:
     def __init__(self, data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> None:
         self.data: dict[str, Any] = dict(data)
         self.tasks = tasks
-        """One flat row a task, as ``--csv`` writes them; none where single scores may not be
-        seen."""
+        """One flat row a task with the columns of ``--csv`` and ``--parquet``; none where single
+        scores may not be seen."""
         self.skill: float | None = data["skill"]
         """Skill over all tracks: 0 is the best constant answers, 100 is gold.
 
@@ -178,13 +177,10 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
 
 
 def _rows(exam: Exam, graded: GradedSubmission, reveal: bool) -> list[dict[str, Any]]:
-    """Return the score rows as dictionaries, points and floor from 0 to 100, with ``reveal`` each
-    with a member ``truth``."""
-    rows = []
-    for score in graded.scores:
-        row = asdict(on_points_scale(score))
-        row["extra"] = json.loads(row.pop("extra_json"))
-        if reveal:
-            row["truth"] = json.loads(truth_json(exam.truths[score.task_id]))
-        rows.append(row)
+    """Return the score rows as ``--csv`` and ``--parquet`` write them, as dictionaries."""
+    scores = sorted(graded.scores, key=lambda score: score.task_id)
+    rows = [asdict(on_points_scale(score)) for score in scores]
+    if reveal:
+        for row in rows:
+            row["truth_json"] = truth_json(exam.truths[row["task_id"]])
     return rows

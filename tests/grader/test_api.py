@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import grader
@@ -14,16 +15,18 @@ from grader.errors import UsageError
 
 
 def test_the_figures_are_the_commands(release: Path, gold: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.json"
-    assert main([str(gold), "--release", str(release), "--split", "dev", "--json", str(out)]) == 0
-    report = grade(gold, Release(release, split="dev"))
+    out, opened = tmp_path / "report.json", Release(release, split="dev")
+    words = [str(gold), "--release", str(release), "--split", "dev"]
+    assert main([*words, "--json", str(out)]) == 0
+    report = grade(gold, opened)
     assert json.loads(json.dumps(report.data)) == json.loads(out.read_text(encoding="utf-8"))
     assert report.points == 100 and set(report.tracks) == set(report.data["tracks"])
     assert len(report.tasks) == report.data["census"]["tasks"]
-    assert all("truth" not in row and isinstance(row["extra"], dict) for row in report.tasks)
     assert "points=100" in repr(report)
-    revealed = grade(gold, Release(release, split="dev"), reveal=True)
-    assert all("truth" in row for row in revealed.tasks)
+    table = tmp_path / "rows.parquet"
+    for told, more in ((report, []), (grade(gold, opened, reveal=True), ["--reveal"])):
+        assert main([*words, "--parquet", str(table), *more]) == 0
+        assert told.tasks == pq.read_table(table).to_pylist()
 
 
 def test_answers_may_be_objects(release: Path) -> None:

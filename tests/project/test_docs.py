@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +22,13 @@ from smaller_splits import write_splits
 
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as builder
+from builder.release.exams import EXAM_SCHEMA
+from builder.release.rows import FLAT
+from builder.tracks import TRACKS as BUILDERS
 from causal_exams.cli import main as causal_exams
 from grader.commands.main import main as grader
+from grader.io.schemas import schema
+from grader.scoring.model import Score
 from grader.tracks import TRACKS
 
 BLOCK = re.compile(
@@ -164,6 +170,24 @@ def test_address_contact_and_doi_stand_in_the_citation_alone(root: Path) -> None
     assert f'version = "{version}"' in (root / "pyproject.toml").read_text(encoding="utf-8")
     assert f"{version} is of {date}" in (root / "docs" / "upkeep.md").read_text(encoding="utf-8")
     assert len(citation["references"]) == len(TRACKS)
+
+
+def test_the_format_of_releases_names_every_column(root: Path) -> None:
+    """Under the heading of each table; of truths and inputs the members that schemas list, too."""
+    parts = (root / "docs" / "release-format.md").read_text("utf-8").split("\n**`")[1:]
+    about = {name: part for part in parts for name in re.findall(r"\w+", part.partition("**")[0])}
+    tables = {"tasks": FLAT.names, "scores": [*(f.name for f in fields(Score)), "truth_json"]}
+    for track, record in BUILDERS.items():
+        tables |= {name: table.names for name, table in record.tables.items()}
+        tables[f"{track}_exams"] = EXAM_SCHEMA.names
+        for kind, name in (("truth", f"{track}_truth"), ("inputs", track)):
+            tables[name] = [*tables[name], *schema(f"{kind}/{track}")["properties"]]
+    lacking = {
+        name: absent
+        for name, columns in tables.items()
+        if (absent := [one for one in columns if f"`{one}`" not in about.get(name, "")])
+    }
+    assert not lacking
 
 
 def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch) -> None:
