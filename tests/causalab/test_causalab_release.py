@@ -1,17 +1,11 @@
 """causalab in a whole release: a private split, its host, the generation report."""
 
-import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from lab_worlds import episodes, worlds
 
 from baselines.__main__ import main as answer
-from baselines.causalab import greedy_stop, observer, run_session, solver
 from builder.commands.main import main as build
 from grader.commands.main import main as grade
 
@@ -86,20 +80,3 @@ def test_the_generation_report_stands_beside_table_1(release, capsys):
     assert row.startswith("| 3 | 50 / 2 | 2.56 / ")
     assert "| 3o0i-4 | reference | 2 |" in text
     assert "# dev: causalab" in text and "rejected attempts: " in text
-
-
-def digest() -> str:
-    """The hash of an episode and of what three agents do in it."""
-    ((parts,), (episode,)) = (drawn("freqparent-6", "wide", 1) for drawn in (worlds, episodes))
-    played = [run_session(episode, agent, "x") for agent in (solver, observer, greedy_stop)]
-    return hashlib.sha256(repr([parts, played]).encode()).hexdigest()
-
-
-def test_the_hash_seed_of_a_process_changes_nothing(root: Path) -> None:
-    """Neither what is built nor what an agent does may follow the order of a set."""
-    path = os.pathsep.join([str(root), str(root / "tests" / "causalab")])
-    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": path}
-    code = "import test_causalab_release; print(test_causalab_release.digest())"
-    command = [sys.executable, "-c", code]
-    told = subprocess.check_output(command, cwd=root, env=environment, text=True)
-    assert told.strip() == digest()

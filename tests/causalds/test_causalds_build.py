@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import platform
 import subprocess
 import sys
@@ -48,14 +47,6 @@ def test_building_twice_gives_the_same_rows() -> None:
     first = [_plain(TRACK.build(spec).rows) for spec in planned]
     second = [_plain(TRACK.build(spec).rows) for spec in reversed(planned)]
     assert first == second[::-1]
-
-
-def test_specs_and_results_travel_between_processes() -> None:
-    """Workers exchange them pickled."""
-    spec = specs()[0]
-    assert pickle.loads(pickle.dumps(spec)) == spec
-    built = TRACK.build(spec)
-    assert _plain(pickle.loads(pickle.dumps(built)).rows) == _plain(built.rows)
 
 
 def test_ids_follow_the_contract_and_say_nothing_else() -> None:

@@ -44,14 +44,6 @@ DAMAGES: dict[str, tuple[Any, str]] = {
         lambda m: damage_truth(m, lambda d: d["association"].update(value="0.3")),
         'association.value: "0.3" is no finite number',
     ),
-    "no treatment": (
-        lambda m: damage_truth(m, lambda d: d["graph"].pop("treatment")),
-        "ground_truth.json: graph.treatment: is absent",
-    ),
-    "no labels": (
-        lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").unlink(),
-        "test.parquet: not found",
-    ),
     "a pointer": (
         lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").write_text(
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
@@ -62,7 +54,6 @@ DAMAGES: dict[str, tuple[Any, str]] = {
         lambda m: (m / "scenes" / MEDIATED / "variants" / "clean" / "data.parquet").unlink(),
         "data.parquet: not found",
     ),
-    "no prompt": (lambda m: damage_item(m, prompt=None), "items[0].prompt: is absent"),
     "unknown variant": (
         lambda m: damage_item(m, output_variant="point_predicter"),
         "unknown variant prediction.point_predicter; did you mean 'prediction.point_predictor'?",

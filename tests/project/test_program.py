@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import re
 import subprocess
 import sys
 import tomllib
@@ -45,27 +44,6 @@ def test_every_command_of_the_builder_is_there(command, capsys):
     """The module of a command is found by its name when the command is called."""
     assert build([command, "--help"]) == 0
     assert f"\n  {BUILDER.name} {command}" in capsys.readouterr().out
-
-
-PROGRAMS = re.compile(r"^if __name__ == .__main__.:\n", re.MULTILINE)
-
-
-def programs(root: Path) -> list[Path]:
-    folders = ("builder", "grader", "causal_exams", "baselines", "benchmarks")
-    files = [
-        root / "build_dataset.py",
-        *(f for name in folders for f in (root / name).rglob("*.py")),
-    ]
-    return [file for file in files if PROGRAMS.search(file.read_text(encoding="utf-8"))]
-
-
-def test_every_program_ends_by_the_one_rule_for_closed_pipes(root: Path) -> None:
-    """`… | head` would otherwise end with a traceback, in whichever program forgot."""
-    found = programs(root)
-    assert len(found) >= 5
-    for file in found:
-        end = PROGRAMS.split(file.read_text(encoding="utf-8"))[-1]
-        assert end == "    exit_with(main)\n", file
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from gate_release import Rows, build, edit, failures
+from gate_release import Rows, edit, failures
 
 from builder.gate.part_check import (
     GOLD,
-    STORIES,
     TRUTHS,
-    Findings,
-    derive_again,
     findings,
     task_row_problems,
 )
@@ -22,8 +19,6 @@ from builder.gate.rules import Tables
 from builder.gate.run import take_apart
 from builder.release.parts import Part
 from builder.release.tables import read_part
-from builder.stories import frames
-from builder.stories.frames import Frame
 from builder.tracks import TRACKS
 
 
@@ -82,34 +77,6 @@ def test_the_flat_table_says_what_the_tracks_say(release, split, change, says):
             tables.give_answers(right)
             problems = " / ".join(tables.problems("flat"))
         assert (says.format(name) in problems) is edited, problems
-
-
-SWAPPED = """
-name = "swapped"
-version = "0.1.0"
-floor_tasks = 0
-[splits.dev]
-truth = "public"
-seed = "swapped 1"
-[splits.dev.causalds]
-scenes = 1
-rows = { train = 60, test = 20 }
-words = "fictional"
-motifs = { chain = 1 }
-"""
-
-
-def test_a_frame_with_two_slots_swapped_is_caught(tmp_path, monkeypatch):
-    """Teller and verifier share their frames: told by this one, every effect was told the wrong way
-    round, and the release passed."""
-    text = "{cause} [depends] directly on {effect}"
-    monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
-    found = Findings()
-    for part in apart(build(tmp_path, monkeypatch, SWAPPED), tmp_path):
-        derive_again(TRACKS["causalds"], read_part(part), found)
-    assert found.counts["stories"] == 1 and found.problems[TRUTHS] == []
-    problem = found.problems[STORIES][0]
-    assert "reads the wrong way round" in problem and "directly on" in problem
 
 
 def _other_rung(rows: Rows) -> None:
