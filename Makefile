@@ -93,7 +93,7 @@ $(VENV)/.docs: pyproject.toml requirements.lock | $(RUN)
 	@touch $@
 
 docs: $(VENV)/.docs
-	$(RUN) -m mkdocs build --quiet
+	$(RUN) -m mkdocs build --strict
 	@echo "open site/index.html"
 
 test: $(VENV)/.dev

@@ -225,7 +225,7 @@ def test_a_workflow_publishes_the_site_that_one_command_builds(root: Path) -> No
 def test_the_guides_become_a_site(root: Path, tmp_path: Path) -> None:
     """A page outside the navigation, or a link to nowhere, ends a strict build."""
     pytest.importorskip("material", reason="mkdocs-material is not installed: extra 'docs'")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     pages = {path.relative_to(root / "docs").with_suffix(".html") for path in
