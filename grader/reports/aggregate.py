@@ -85,13 +85,17 @@ def aggregate(
         census = _census(table, len(scores))
         results = _results(table, scores, truths, checked, slice_intervals, floors, tables=tables)
         own = _summaries(results, tracks)
-        replicates = _replicates(table, scores, own)
+        # Of each track alone, so that its intervals are the same with and without other tracks.
+        seeds = {
+            name: bootstrap.seed_of(score.task_id for score in result.scores)
+            for name, result in results.items()
+        }
+        replicates = _replicates(table, seeds, own)
         units = {
             name: (name in own and own[name].units) or units_of(result.scores)
             for name, result in results.items()
         }
-        seed = bootstrap.seed_of(score.task_id for score in scores)
-        skills = {name: measure(counted, seed) for name, counted in units.items()}
+        skills = {name: measure(counted, seeds[name]) for name, counted in units.items()}
         for name, summary in own.items():
             parts[name] |= summary.members
             parts[name]["metrics"] |= summary.metrics
@@ -166,17 +170,16 @@ def _results(
 
 
 def _replicates(
-    table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
+    table: ScoreTable, seeds: Mapping[str, int], own: Mapping[str, TrackSummary]
 ) -> dict[str, list[float]]:
     """Return bootstrap replicates of each track's points (0 to 100): its own, else of tasks."""
     clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
         clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
-    seed = bootstrap.seed_of(score.task_id for score in scores)
     return {
         name: list(own[name].replicates)
         if name in own and own[name].points is not None
-        else [100 * mean for mean in cluster_means(sums, seed)]
+        else [100 * mean for mean in cluster_means(sums, seeds[name])]
         for name, sums in clusters.items()
     }
 

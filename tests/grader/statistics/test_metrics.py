@@ -16,9 +16,11 @@ from sklearn import metrics
 from small_release import TASKS, variant_of
 
 from benchmarks.commonness import Case, cases, line, main, regress
+from grader.reports.aggregate import aggregate
 from grader.reports.build import spread_of
 from grader.scoring.model import Mark, Predictions, Truth
 from grader.scoring.shape import Task
+from grader.scoring.track import Track
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means, detectable_difference, percentile_interval
 from grader.tracks import variant
@@ -112,6 +114,14 @@ def test_the_bootstrap_is_a_function_of_the_task_ids() -> None:
     assert seed == bootstrap.seed_of(["a", "b"]) != bootstrap.seed_of(["a", "c"])
     assert cluster_means(clusters, seed) == cluster_means(clusters, seed)
     assert cluster_means(clusters, seed) != cluster_means(clusters, seed + 1)
+    tracks = {name: Track(name=name, variants=()) for name in "ab"}
+    rows = [
+        row(f"{name}{k}", "pass", k % 3 / 2, instance_id=f"{name}{k}", track=name)
+        for name in tracks
+        for k in range(12)
+    ]
+    both, alone = (aggregate(some, {}, {}, {}, tracks).parts["a"] for some in (rows, rows[:12]))
+    assert both["points_interval"] == alone["points_interval"], "--track changes no interval"
 
 
 def test_the_bootstrap_interval_agrees_with_scipys() -> None:
