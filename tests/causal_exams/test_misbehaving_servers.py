@@ -3,6 +3,7 @@
 import gzip
 import json
 import time
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -119,13 +120,26 @@ def test_what_failed_is_asked_again_and_nothing_else(mini_release: Path, tmp_pat
 
 
 def test_kill_9_at_four_moments_loses_nothing_and_asks_nothing_twice(mini_release, tmp_path):
-    """What a log holds as answered is never asked again, whenever the run is killed."""
+    """What a log holds as answered is never asked again, whenever the run is killed, and why it
+    ended is not forgotten: a limit that was met is not called "no answer" later."""
     from causal_exams.attempts import samples
 
     out, total = tmp_path / "run", 30
     options = ("--track", "ccr", "--limit", str(total), "--setting", "closed")
-    with serve(lambda messages: Reply(GOOD.text, delay=0.4)) as server:
-        asked = {task.task_id for task in tasks(mini_release, "ccr")[:total]}
+    options += ("--token-limit", "100")
+    asked = [task.task_id for task in tasks(mini_release, "ccr")[:total]]
+    long = Reply("x").payload().replace(b": 10,", b": 200,").replace(b": 15}", b": 205}")
+    kinds = {
+        "answered": Reply(GOOD.text, delay=0.4), "no answer": Reply("x", delay=0.4),
+        "token limit": Reply(body=long, delay=0.4),
+    }  # fmt: skip
+    endings = dict(zip(asked, cycle(kinds), strict=False))
+
+    def script(messages: list[dict[str, Any]]) -> Reply:
+        text = json.dumps(messages)
+        return kinds[next(endings[task_id] for task_id in asked if task_id in text)]
+
+    with serve(script) as server:
         for moment in (1, 3, 6, 10):
             done = answered(out / "logs", samples)
             before = len(server.requests)
@@ -142,8 +156,8 @@ def test_kill_9_at_four_moments_loses_nothing_and_asks_nothing_twice(mini_releas
         assert done
         assert sit(mini_release, out, server, *options) == 0
         assert not [t for t in done if t in json.dumps(server.requests[before:])]
-    assert {path.stem for path in (out / "answers").glob("ccr-*")} == asked
-    assert len(lines(out / "usage.jsonl")) == total
+    assert {line["task_id"]: line["ending"] for line in lines(out / "usage.jsonl")} == endings
+    assert {path.stem for path in (out / "answers").glob("ccr-*")} == {*asked[::3]}
 
 
 def answered(logs: Path, samples: Any) -> set[str]:
