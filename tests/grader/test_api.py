@@ -27,6 +27,7 @@ def test_the_figures_are_the_commands(release: Path, gold: Path, tmp_path: Path)
     for told, more in ((report, []), (grade(gold, opened, reveal=True), ["--reveal"])):
         assert main([*words, "--parquet", str(table), *more]) == 0
         assert told.tasks == pq.read_table(table).to_pylist()
+        assert all(("truth_json" in row) == bool(more) for row in told.tasks)
 
 
 def test_answers_may_be_objects(release: Path) -> None:

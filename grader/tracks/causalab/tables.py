@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from grader.laboratory.hypothesis import write_hypothesis
 from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold
@@ -21,6 +22,7 @@ from grader.pages.words import edge_changes, number, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.tracks.causalab.session_page import session_page
+from grader.tracks.causalab.shapes import true_hypothesis
 
 Rates = Mapping[str, Any]
 
@@ -309,17 +311,9 @@ def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str
     """Return lines on a session's last hypothesis: edges, and terms of the wrong sign."""
     session = checked.answer.laboratory
     episode, stated = session.episode, session.final_hypothesis
-    signs = [
-        f"{term.parent}{power} {given:g}, not {value:g}"
-        for term in episode.model.equations[episode.target]
-        for power, given, value in zip(
-            ("", "²"),
-            stated.terms.get(term.parent, (0, 0)),
-            (term.linear, term.quadratic),
-            strict=True,
-        )
-        if (given or 0) * value < 0
-    ]
+    written = write_hypothesis(episode.target, episode.family, (), stated.base, stated.terms)
+    given, true = written["coefficients"], true_hypothesis(episode)["coefficients"]
+    signs = [f"{n} {given[n]:g}, not {x:g}" for n, x in true.items() if (given.get(n) or 0) * x < 0]
     lines = [("edges", edge_changes(stated.edges, episode.edges))]
     return [*lines, ("wrong sign", "; ".join(signs))] if signs else lines
 

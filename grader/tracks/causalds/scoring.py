@@ -4,7 +4,7 @@ held-out predictions, whose sums are exact (``fmean``)."""
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress
@@ -81,21 +81,19 @@ def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
     """Return the answer with a message about names that are none of those on offer or, where the
     task offers none, do not stand in its prompt (which is empty where it was not read)."""
     given, inputs = document[task.shape.field], task.inputs
-    names = [] if isinstance(given, str) and task.shape.labels else [*_names_in(given)]
+    match task.shape.kind:
+        case "edges":
+            names = [*chain.from_iterable(answered_pairs(task, document))]
+        case "name":
+            names = [given]
+        case _ if isinstance(given, str):
+            names = []
+        case kind:
+            names = [*chain.from_iterable(given)] if kind == "sets" else given
     offered = inputs.get("candidates", inputs.get("available"))
     if offered is None:
         offered = _spelled_in(task.prompt, {*names}) if task.prompt else names
     return CheckedAnswer("scored", document, message=unknown_names(names, offered))
-
-
-def _names_in(value: Any) -> Iterator[str]:
-    """Yield the names in an answer's field: a name, or a list of names, of lists or of edges."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from chain.from_iterable(map(_names_in, value))
-    elif isinstance(value, dict):
-        yield from _names_in([value[end] for end in ("from", "to", "a", "b") if end in value])
 
 
 def _spelled_in(prompt: str, names: Iterable[str]) -> list[str]:
@@ -164,32 +162,30 @@ def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
     return 2 * len(answer & target) / (len(answer) + len(target))
 
 
-def directed_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark edges by F1 over (cause, effect) pairs; an unknown name is a wrong member."""
-    nodes = truth.target["nodes"]
-    read = reader(nodes)
-    ends = [(edge["from"], edge["to"]) for edge in answer["edges"]]
-    # A name of brackets alone is no name: the reference leaves its edge out, and so do we.
-    given = frozenset((a, b) for a, b in (map(read, pair) for pair in ends) if a and b)
-    target = frozenset((read(a), read(b)) for a, b in truth.target["edges"])
-    return _f1_mark(given, target, unknown_names(chain.from_iterable(ends), nodes))
-
-
-def undirected_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark a skeleton by F1 over unordered pairs; a pair of a variable with itself is left out."""
-    nodes = truth.target["nodes"]
-    pairs = [(pair["a"], pair["b"]) for pair in answer["skeleton_edges"]]
-    given, target = (_unordered_pairs(ends, nodes) for ends in (pairs, truth.target["edges"]))
+def graph_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
+    """Mark edges by F1 over (cause, effect), a skeleton's over unordered pairs; an unknown name is
+    a wrong member."""
+    pairs, nodes = answered_pairs(task, answer), truth.target["nodes"]
+    given, target = (read_pairs(task, nodes, some) for some in (pairs, truth.target["edges"]))
     return _f1_mark(given, target, unknown_names(chain.from_iterable(pairs), nodes))
 
 
-def _unordered_pairs(
-    pairs: Iterable[Iterable[str]], nodes: Iterable[str]
-) -> frozenset[frozenset[str]]:
-    """Return the pairs of two different normal names, without direction."""
+def answered_pairs(task: Task, answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the two ends of each edge, as the answer spells them."""
+    one, other = ("from", "to") if task.shape.field == "edges" else ("a", "b")
+    return [(edge[one], edge[other]) for edge in answer[task.shape.field]]
+
+
+def read_pairs(
+    task: Task, nodes: Iterable[str], pairs: Iterable[Iterable[str]]
+) -> frozenset[tuple[str, str]]:
+    """Return the pairs by normal names, of a skeleton in their order and of two variables."""
     read = reader(nodes)
-    named = (frozenset(map(read, pair)) - {""} for pair in pairs)
-    return frozenset(pair for pair in named if len(pair) == 2)
+    # A name of brackets alone is no name: the reference leaves its edge out, and so do we.
+    named = [(a, b) for a, b in (map(read, pair) for pair in pairs) if a and b]
+    if task.shape.field != "edges":
+        named = [(min(pair), max(pair)) for pair in named if len({*pair}) == 2]
+    return frozenset(named)
 
 
 def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:

@@ -13,18 +13,17 @@ from grader.tracks.causalds.scoring import (
     both_signs,
     check_labels,
     check_value,
-    directed_edges,
     effect_interval,
     effect_point,
     exact_answer,
     exact_name,
+    graph_edges,
     listed_names,
     listed_sets,
     one_of_the_sets,
     point,
     point_predictor,
     prediction_interval,
-    undirected_edges,
     with_both_signs,
     with_unknown_names,
 )
@@ -213,9 +212,9 @@ EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
 
 # --- F1 -----------------------------------------------------------------------------------------
 
-EDGES: Final = _f1("edges", "edges", "edges", score=directed_edges, gold=_gold_edges)
+EDGES: Final = _f1("edges", "edges", "edges", score=graph_edges, gold=_gold_edges)
 SKELETON_EDGES: Final = _f1(
-    "skeleton_edges", "edges", "skeleton_edges", score=undirected_edges, gold=_gold_skeleton
+    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold_skeleton
 )
 ADJUSTMENT_SETS: Final = _f1(
     "adjustment_sets", "sets", "adjustment_sets", score=listed_sets, gold=_gold_sets,

@@ -1,8 +1,7 @@
 """Rows and formats of the tables in CausalDS's ``page.toml``, and its columns of a leaderboard."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from grader.scoring.route import READINGS
 from grader.scoring.shape import Task
 from grader.tracks.causalds import charts
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
-from grader.tracks.causalds.scoring import reader
+from grader.tracks.causalds.scoring import answered_pairs, read_pairs
 
 AXES: Final = {
     "rung": "rung",
@@ -293,16 +292,13 @@ def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str
     """Return a line on the edges that differ; none for an answer that is no graph."""
     if task.shape.kind != "edges":
         return []
-    directed, nodes = task.shape.field == "edges", truth.target["nodes"]
-    read, names = reader(nodes), {normal_name(node): node for node in nodes}
-
-    def pairs(edges: Iterable[Sequence[str]]) -> set[Edge]:
-        named = ([names.get(read(end), end) for end in edge] for edge in edges)
-        return {(a, b) for a, b in (edge if directed else sorted(edge) for edge in named)}
-
-    ends = itemgetter("from", "to") if directed else itemgetter("a", "b")
-    given = pairs(map(ends, checked.answer[task.shape.field]))
-    return [("edges", edge_changes(given, pairs(truth.target["edges"]), "→" if directed else "–"))]
+    nodes, arrow = truth.target["nodes"], "→" if task.shape.field == "edges" else "–"
+    names = {normal_name(node): node for node in nodes}
+    given, true = (
+        {(names.get(a, a), names.get(b, b)) for a, b in read_pairs(task, nodes, pairs)}
+        for pairs in (answered_pairs(task, checked.answer), truth.target["edges"])
+    )
+    return [("edges", edge_changes(given, true, arrow))]
 
 
 SPECIFICATION: Final = Specification.read(

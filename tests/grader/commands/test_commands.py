@@ -232,11 +232,13 @@ def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold)
     a, b, c, d = NAMES
     edges = [{"from": x, "to": y} for x, y in ((b, a), (c, a), (d, b), (d, "Moon"))]
     put(gold, "sketch", json.dumps({"edges": edges}))
-    words = ("explain", task_id("sketch"), *runner.dev, "--answers", gold)
+    words = ("explain", task_id("sketch"), *runner.dev, "--answers", gold, "--prompt")
     shown, plain = (" ".join(runner.run(*words, *more).out.split()) for more in (["--reveal"], []))
-    assert f"edges missing {c} → {b}; extra {d} → Moon; to be reversed {b} → {a}" in shown
+    for text in ("causal_sketch.edges_only", "50.0 of 100", f"{d} → Moon", "Question sketch of "):
+        assert text in shown and text in plain
+    assert f"edges missing {c} → {b}; extra {d} → moon; to be reversed {b} → {a}" in shown
     assert f"truth edges: {a} → {b}, {c} → {a}, {c} → {b}, {d} → {b}" in shown
-    assert "missing" not in plain and "truth edges" not in plain
+    assert "missing" not in plain and "truth edges" not in plain and plain.count(" status ") == 1
     prompt = "# Task\n\n## Background\nB\n\n## Question\nQ\n\n## Answer\nA"
     assert question_of(prompt, "Background") == "B\n\n## Question\nQ" and question_of(prompt) == "Q"
 

@@ -4,8 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-from grading import Runner, put
+from grading import Runner
 from small_release import SECRET_TASKS, task_id
 
 from grader.io.schemas import first_problem
@@ -41,30 +40,6 @@ def test_a_private_split_is_graded_with_its_private_side(runner: Runner, tmp_pat
     message = runner.fails("grade", out, *options)
     assert "its truth is private" in message and "--private" in message
     assert runner.run("validate", out, *options).code == 0
-
-
-@pytest.mark.parametrize("reveal", [False, True])
-def test_explain_shows_the_truth_only_when_asked(runner, gold, own_release, reveal):
-    """A per-task report is where a truth would slip out."""
-    put(gold, "ett", '{"value": -2}')
-    runner.release = own_release
-    words = ["explain", task_id("ett"), "--release", own_release, *DEV, "--answers", gold]
-    run = runner.run(*words, "--prompt", *(["--reveal"] if reveal else []))
-    assert run.code == 0
-    for text in ("counterfactual_effect.effect_point", "NRelErr", "80.0 of 100", "value: -2",
-                 "Question ett of "):  # fmt: skip
-        assert text in run.out
-    assert ("-3.0" in run.out) == ("standard error" in run.out) == reveal
-
-
-def test_the_rows_hold_the_truth_only_when_asked(runner: Runner, gold: Path) -> None:
-    """``--reveal`` is one switch for every per-task output."""
-    assert "truth_json" not in runner.grade(gold).rows["ett"]
-    row = runner.grade(gold, "--reveal").rows["ett"]
-    assert json.loads(row["truth_json"])["value"] == -3.0
-    table = runner.place / "rows.csv"
-    runner.grade(gold, "--reveal", "--csv", table)
-    assert "truth_json" in table.read_text("utf-8").splitlines()[0]
 
 
 def test_a_private_split_tells_no_task_its_score_unless_asked(runner, secret, tmp_path):
