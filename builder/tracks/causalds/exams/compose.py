@@ -56,19 +56,19 @@ def compose(
     exam asks no scene twice, and the class of each answer is drawn by itself, evenly from the
     variant's ``classes`` (default: all that candidates can have). Raises ``UsageError`` at
     ``where`` for too few scenes or tasks."""
-    there = {task.view for one in candidates for task in one.tasks}
-    views = [view for view in VIEWS if view in there]
+    offered = {task.view for candidate in candidates for task in candidate.tasks}
+    views = [view for view in VIEWS if view in offered]
     bundles: dict[str, tuple[str, str]] = {}
     match model:
         case ComposedExam():
             picks = _compose_by_priors(model, candidates, views, key, where, private)
         case MatchedExam():
             picks, bundles = _compose_matched(model, candidates, key, where)
-        case _:
+        case _:  # a balanced exam
             picks = _compose_balanced(model, candidates, key, where, private, classes)
     asked = [(scene.traits["structure"], Cell(task.variant, task.view)) for scene, task in picks]
-    found = composition_of(model, asked, views)
-    return DrawnExam(tuple(task.name for _, task in picks), bundles, found)
+    composition = composition_of(model, asked, views)
+    return DrawnExam(tuple(task.name for _, task in picks), bundles, composition)
 
 
 def composition_of(
@@ -228,36 +228,35 @@ def _compose_balanced(
     They come from as many scenes as possible, whose motifs and verdicts keep their shares. Without
     ``classes``, leave out a variant with the same label wherever it is asked, which is worth
     nothing. Raises ``UsageError`` where tasks run out, with ``classes`` where those of one do."""
-    waiting = _tasks_by_label(candidates, key)
-    there = {name: sorted(found) for name, found in waiting.items()}
-    varied = {n: found for n, found in there.items() if not one_label(n, [{x} for x in found])}
-    labels_of = classes or varied or there
-    kinds = Counter(one.traits["kind"] for one in candidates)
-    balance = _Balance(waiting, Counter(largest_remainder(kinds, model.tasks)), private)
-    order = sorted(labels_of, key=lambda name: hmac_key(key, f"variant/{name}"))
-    slots = [
-        (name, label)
-        for place, name in enumerate(order)
-        for label in islice(
-            _labels_by_coin(labels_of[name], key, name) if private else cycle(labels_of[name]),
-            model.tasks // len(order) + (place < model.tasks % len(order)),
-        )
-    ]
-    # Take labels that few tasks have first, while all scenes are free.
-    slots.sort(key=lambda slot: len(waiting[slot[0]][slot[1]]))
-    short = [slot for slot in slots if not balance.take(slot[0], [slot[1]])]
-    if short and classes is not None:
-        name, label = short[0]
+    tasks = _tasks_by_label(candidates, key)
+    offered = {name: sorted(labels) for name, labels in tasks.items()}
+    varied = {n: own for n, own in offered.items() if not one_label(n, [{x} for x in own])}
+    labels_of = classes or varied or offered
+    kinds = Counter(candidate.traits["kind"] for candidate in candidates)
+    balance = _Balance(tasks, Counter(largest_remainder(kinds, model.tasks)), private)
+    variants = sorted(labels_of, key=lambda name: hmac_key(key, f"variant/{name}"))
+    each, left_over = divmod(model.tasks, len(variants))
+    slots: list[tuple[str, str]] = []
+    for place, name in enumerate(variants):
+        own = labels_of[name]
+        labels = _labels_by_coin(own, key, name) if private else cycle(own)
+        slots += [(name, label) for label in islice(labels, each + (place < left_over))]
+    # A slot is a variant and the label that its task is to have. Fill those first that few tasks
+    # fit, while all scenes are free.
+    slots.sort(key=lambda slot: len(tasks[slot[0]][slot[1]]))
+    unfilled = [(name, label) for name, label in slots if not balance.take(name, [label])]
+    if unfilled and classes is not None:
+        name, label = unfilled[0]
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks are asked but scenes for {name} with the answer "
             f"{label} run out; ask fewer, or add motifs that can have it"
         )
     # Give what a label lacks of its share to others of its variant, and what a variant lacks to
     # the variants that are asked least.
-    for _ in [name for name, _ in short if not balance.take(name, waiting[name])]:
+    for _ in [name for name, _ in unfilled if not balance.take(name, tasks[name])]:
         asked = Counter(task.variant for _, task in balance.picks)
-        least = sorted(order, key=lambda name: asked[name])
-        if not any(balance.take(name, waiting[name]) for name in least):
+        least = sorted(variants, key=lambda name: asked[name])
+        if not any(balance.take(name, tasks[name]) for name in least):
             raise UsageError(
                 f"{where}.tasks: {model.tasks} tasks are asked but there are "
                 f"{len(balance.picks)}; ask fewer or raise the number of scenes"
