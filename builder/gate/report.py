@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from builder.gate.leak import LeakReport
 from builder.release.floors import SAMPLE, FloorRow
-from grader.io.printing import printable
+from grader.io.printing import plural, printable
+from grader.pages.words import clip_text
 
+_BEGINNING: Final = 60
 LISTED: Final = 5
 """Problems of a check that a report lists."""
 
@@ -71,9 +73,12 @@ def _one_line(text: str) -> str:
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
     """Return the line of a check, which holds if there is no problem.
 
-    It lists the first ``LISTED`` problems and says how many more there are.
+    It lists the first ``LISTED`` problems and says how many more there are. ``figure`` is that of a
+    check that holds; else number and beginning of the problems stand in its place.
     """
     found = [str(problem) for problem in problems]
+    if found:
+        figure = f"{plural(len(found), 'problem')} (below): {clip_text(found[0], _BEGINNING)}"
     more = [f"and {len(found) - LISTED} more"] if len(found) > LISTED else []
     return GateLine(name, not found, figure, (*found[:LISTED], *more))
 

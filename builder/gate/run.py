@@ -175,7 +175,7 @@ def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator
     """
     for item in verify(opened, proofs=False):
         detail = item.detail.replace(f"{release}{os.sep}", "")
-        yield line_of(item.name, [] if item.ok else [detail], detail if item.ok else "see below")
+        yield line_of(item.name, [] if item.ok else [detail], detail)
     figure = f"{len(list(release.glob('*/*/*.parquet')))} shards have the columns of their configs"
     yield line_of("schemas", schema_problems(release, tracks), figure)
 

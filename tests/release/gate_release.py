@@ -88,4 +88,5 @@ def failures(release: Path) -> dict[str, str]:
     report = check_release(release)
     assert not report.ok
     assert "**FAIL**" in report.markdown
+    assert all(" (below): " in line.figure for line in report.lines if not line.ok)
     return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}
