@@ -120,14 +120,11 @@ def run(arguments: argparse.Namespace) -> int:
         entries = with_figures(arguments.ledger, exam, entries)
     entries = _of_setting(entries, arguments.setting)
     others = [result for result in results if isinstance(result, NotGraded)]
-    failed = [
-        (result.source.name, result.reason.replace(str(result.source), result.source.name))
-        for result in others
-        if result.counts
-    ]
+    failed = [_name_and_reason(result) for result in others if result.counts]
     left_out = [result.reason for result in others if not result.counts]
-    _print_notes(entries, left_out, failed, exam_notices(exam))
+    _print_notes(entries, left_out, exam_notices(exam))
     if not entries:
+        print_lines(*(f"failed: {name}: {why}" for name, why in failed), to_stderr=True)
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
@@ -231,16 +228,20 @@ def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
     return entries
 
 
+def _name_and_reason(result: NotGraded) -> tuple[str, str]:
+    """Return the name of a submission, and why it failed: that text names no folder of ours."""
+    source, reason = result.source, result.reason
+    for path in (source.absolute(), source):
+        reason = reason.replace(str(path), source.name)
+    return source.name, reason.removeprefix(f"{source.name}: ")
+
+
 def _print_notes(
-    entries: Sequence[Entry],
-    left_out: Sequence[str],
-    failed: Sequence[tuple[str, str]],
-    everywhere: Sequence[str],
+    entries: Sequence[Entry], left_out: Sequence[str], everywhere: Sequence[str]
 ) -> None:
-    """Print why submissions are left out or failed, and notes: once, with their number, those of
-    several submissions or ``everywhere``, then those of each submission."""
+    """Print why submissions are left out, and notes: once, with their number, those of several
+    submissions or ``everywhere``, then those of each submission."""
     lines = [f"left out: {reason}" for reason in left_out]
-    lines += [f"failed: {name}: {reason}" for name, reason in failed]
     lines += [f"note: {notice}" for notice in everywhere if entries]
     counts = Counter(notice for entry in entries for notice in {*entry.report["notices"]})
     shared = [text for text in counts if counts[text] > 1 and text not in everywhere]

@@ -105,8 +105,11 @@ def comparison_view(
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
     panel = Panel(head, title=Text(title), title_align="left")
     if not full:
-        hint = "--full prints every table, --html compared.html writes a page"
-        return Group(panel, *(lines_of(one) for one in _first_screen(result) if one.rows), hint)
+        hints = (
+            "win/tie/loss and p (sign test) count instances, some with several tasks",
+            "--full prints every table, --html compared.html writes a page",
+        )
+        return Group(panel, *(lines_of(one) for one in _first_screen(result) if one.rows), *hints)
     shown = [in_terminal(one) for some in _tables_by_track(result, tracks).values() for one in some]
     return Group(panel, *shown)
 

@@ -136,9 +136,7 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
     each family. The last are sessions per task, if a report counts them, and tokens per task.
     """
     names = list(reports[0]["tracks"])
-    # Whoever left a track alone has no overall skill, but has one where it answered.
-    scaled = any(part.get("skill") is not None for r in reports for part in r["tracks"].values())
-    counts = "skill" if scaled else "points"
+    counts = counted_by(reports)
     found = []
     if len(names) > 1:
         for name in names:

@@ -208,10 +208,13 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
         [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]
         for name, cell, remark in headlines(report, tracks)
     ]
-    remarks = [*_remarks(report), *(("" if k else "next", s) for k, s in enumerate(next_steps))]
+    remarks = list(_remarks(report))
     parts: list[RenderableType] = [head, lines(figures), Text(), lines_of(_tracks(report))]
     if (extremes := _extremes(report)).rows:
         parts += [Text(), lines_of(extremes)]
+        own = [(name, tracks[name].own_points) for name in report["tracks"] if name in tracks]
+        remarks += [(n, f"counts {word}, its families count tasks") for n, word in own if word]
+    remarks += [("" if k else "next", step) for k, step in enumerate(next_steps)]
     last = lines([[Text(label, "bold"), Text(text, overflow="fold")] for label, text in remarks])
     return Group(*parts, Text(), last)
 
@@ -247,8 +250,8 @@ def _extremes(report: Report) -> Table:
             row += [clip_text(name, 20), points(family.value), str(family.tasks)]
         rows.append(row)
     counts = counted_by([report])
-    head = [word for side in ("weakest", "strongest") for word in (f"{side} families", counts, "n")]
-    return Table("", head, rows)
+    figures = (counts, "tasks")
+    return Table("", ["weakest families", *figures, "strongest families", *figures], rows)
 
 
 def _remarks(report: Report) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from grader.pages.page import Block, Card, Fold, Inside, Paragraph, Section, Til
 from grader.pages.report import SPECIFICATION, census, costs, headlines, runs, tasks, variants
 from grader.pages.specification import pages_of
 from grader.pages.systems import (
+    FEW,
     SYSTEM,
     Report,
     families_of,
@@ -31,8 +32,6 @@ NOTES: Final = SPECIFICATION.notes
 FOOTER: Final = NOTES["footer"].format(version=__version__)
 DRAWN: Final = 24
 """Systems in pictures. Tables have all of them."""
-FEW: Final = 10
-"""Tasks below which a figure of a family says little."""
 _BESIDE: Final = 6
 """Systems beside each other in a table of families."""
 _SETTINGS: Final = 300
@@ -118,7 +117,7 @@ def _card(report: Report, tracks: Tracks) -> Card:
         Tile("cost", *_cost(report["usage"])),
         Tile("release", release["name"], f"exam hash {digest[:16]}"),
     ]
-    if ranked := families_of(report):
+    if len(ranked := families_of(report)) > 1:
         tiles += [
             Tile(f"{name} family", family.name.replace("_", " "), points(family.value))
             for name, family in (("weakest", ranked[0]), ("strongest", ranked[-1]))

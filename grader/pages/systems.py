@@ -16,6 +16,8 @@ Part = Mapping[str, Any]
 SETTINGS: Final = ("closed", "open", "mixed")
 """The prompt alone and one reply, tools besides, or different ones in different tracks."""
 
+FEW: Final = 10
+"""A family of fewer tasks has a figure that says little."""
 SYSTEM: Final = "system"
 """Key, and heading, of the first column of every table about several systems."""
 
@@ -72,8 +74,12 @@ def figure_cell(figures: Mapping[str, Any], counts: str = "points") -> Cell:
 
 
 def counted_by(reports: Sequence[Report]) -> str:
-    """Return the name of the figure that ranks: skill where the exam has floors, else points."""
-    return "skill" if any(report["skill"] is not None for report in reports) else "points"
+    """Return the name of the figure that ranks: skill where the exam has floors, else points.
+
+    Whoever left a track alone has no overall skill, but has one where it answered.
+    """
+    parts = [part for r in reports for part in (r, *r.get("tracks", {}).values())]
+    return "skill" if any(part.get("skill") is not None for part in parts) else "points"
 
 
 def part_of(report: Report, track: str) -> Part:
@@ -124,13 +130,14 @@ class Family:
 
 
 def families_of(report: Report) -> list[Family]:
-    """Return the families of attempted tracks, weakest first; none of a redacted report."""
+    """Return the families of attempted tracks with ``FEW`` tasks or more, weakest first; none of a
+    redacted report."""
     counts = counted_by([report])
     found = [
         Family(track, name, row[counts], row["tasks"])
         for track, part in report["tracks"].items()
         if part["attempted"]
         for name, row in part["slices"].get("family", {}).items()
-        if row.get(counts) is not None
+        if row.get(counts) is not None and row["tasks"] >= FEW
     ]
     return sorted(found, key=lambda family: (family.value, family.track, family.name))

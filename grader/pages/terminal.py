@@ -22,8 +22,12 @@ _BORDER: Final = 3
 """Characters around a column with a frame. There is one more at the end of a line."""
 _GAP: Final = 2
 """Characters after a column without a frame."""
+_LINES: Final = 6
+"""Lines of a cell that is made narrower."""
 _FOLDED: Final = 26
 """Characters beyond which a cell is folded."""
+_NARROW: Final = 12
+"""The same in a table without a frame."""
 
 
 class PrintableConsole(Console):
@@ -100,20 +104,21 @@ def in_terminal(table: Table, *, framed: bool = True) -> _TerminalTable:
 
 
 def fit_column(table: Table, width: int, heading: str) -> Table:
-    """Return the table with the cells of one column cut, so that it is no wider than ``width``."""
+    """Return the table with the cells of one column cut to what ``_LINES`` lines of it hold in a
+    table of ``width``."""
     place = list(table.head).index(heading)
     others = [_width(table, k) + _GAP for k in range(len(table.head)) if k != place]
     room = max(8, width - sum(others) - _GAP)
     rows = [list(row) for row in table.rows]
     for row in rows:
-        row[place] = clip_text(str(row[place]), room)
+        row[place] = clip_text(str(row[place]), _LINES * room)
     return replace(table, rows=rows)
 
 
 def _parts(table: Table, width: int, framed: bool) -> list[Table]:
     """Split a table by columns into tables of ``width`` that each repeat the ``left`` columns."""
-    border = _BORDER if framed else _GAP
-    widths = [_width(table, place) + border for place in range(len(table.head))]
+    border, folded = (_BORDER, _FOLDED) if framed else (_GAP, _NARROW)
+    widths = [_width(table, place, folded) + border for place in range(len(table.head))]
     left = list(range(min(table.left, len(table.head))))
     room = width - framed - sum(widths[place] for place in left)
     blocks: list[list[int]] = [[]]
@@ -127,12 +132,13 @@ def _parts(table: Table, width: int, framed: bool) -> list[Table]:
     return [table.pick(left + block) for block in blocks]
 
 
-def _width(table: Table, place: int) -> int:
-    """Return the characters a column needs: headings break at spaces, words of cells anywhere."""
+def _width(table: Table, place: int, folded: int = _FOLDED) -> int:
+    """Return the characters a column needs: headings break at spaces, words of cells anywhere from
+    ``folded`` characters on."""
     longest = max(map(len, table.head[place].split()), default=0)
     for cell in (row[place] for row in table.rows):
         whole = isinstance(cell, Cell) and cell.aside
-        longest = max(longest, len(str(cell)) if whole else min(_FOLDED, len(str(cell))))
+        longest = max(longest, len(str(cell)) if whole else min(folded, len(str(cell))))
     return longest
 
 

@@ -51,7 +51,8 @@ class Track:
     ``summarise``
         a headline other than the mean of the tasks' points, and figures beside it.
     ``own_points``
-        whether that headline is what counts, and not the mean of the tasks' points.
+        what that headline is a mean over (such as ``contexts``) where it is what counts, and not
+        the mean of the tasks' points.
     ``extend``
         fills in what else its part of a report has.
     ``run_figure``, ``attempts``
@@ -78,7 +79,7 @@ class Track:
     rules: int = 1
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
     summarise: Callable[[TrackResults], TrackSummary] | None = None
-    own_points: bool = False
+    own_points: str = ""
     extend: Callable[[dict[str, Any], TrackResults], None] | None = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None

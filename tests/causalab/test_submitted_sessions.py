@@ -243,6 +243,6 @@ def test_a_board_shows_the_folder_of_another_teams_sessions_as_failed(
         "causalab", "--transcript-key", str(key),
     ]  # fmt: skip
     assert main(command) == 0
-    told = capsys.readouterr()
-    assert "failed: team-b:" in told.err and 'sessions of "team-a", not of "team-b"' in told.err
-    assert "failed: team-a" not in told.err
+    told = capsys.readouterr().out
+    assert "│ team-b" in told and 'sessions of "team-a", not of "team-b"' in told
+    assert "│ team-a" not in told

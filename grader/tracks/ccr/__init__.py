@@ -18,7 +18,7 @@ TRACK: Final = Track(
     name="ccr",
     variants=CCR,
     summarise=summarise,
-    own_points=True,
+    own_points="contexts",
     check_truths=check_contexts,
     pages=_pages,
 )

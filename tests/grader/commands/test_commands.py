@@ -210,8 +210,9 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
         (3, "c"),  # it has a card, and no answer
     ]
     assert [(e["rank"], e["file"]) for e in ranked[3:]] == [(None, "broken.parquet")]
-    told = run.err.replace("\n", "")
-    assert "left out" in told and "broken.parquet" in told and "junk" in told
+    told = (run.err + run.out).replace("\n", "")
+    assert "left out" in told and "junk" in told and told.count("│ broken.parquet") == 1
+    assert "failed: " not in told, "the board says it"
 
 
 def test_explain_says_why_an_answer_is_invalid(runner: Runner, gold: Path) -> None:

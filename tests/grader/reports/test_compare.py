@@ -170,3 +170,4 @@ def test_the_first_screen_is_a_line_a_track_and_fits(runner, gold, weaker, monke
     short, full = runner.run(*words).out, runner.run(*words, "--full").out
     assert len(short.splitlines()) <= 24 and max(map(len, short.splitlines())) <= 80
     assert "causalds" in short and "sign test: exact" in full and len(full) > len(short)
+    assert "win/tie/loss and p (sign test) count instances" in short

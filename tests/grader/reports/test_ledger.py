@@ -3,6 +3,7 @@
 import fcntl
 import json
 import math
+import re
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -144,7 +145,7 @@ def test_the_final_ranking_is_made_once(runner, own_release, secret, tmp_path):
     list_teams(tmp_path, "acme", "bell")
     first = runner.run(*command)
     assert "to no task of exam" not in first.out and first.out.count("100.0") >= 2
-    assert "new: the maintainer has not listed" in first.err and CLOSED not in first.err
+    assert 'the maintainer has not listed team "new"' in first.out and CLOSED not in first.err
     exam = Split.open(open_release(own_release), "test").choose_exam_for()
     for side in ("public", "private"):
         file = own_release / side / "manifest.json"
@@ -160,8 +161,8 @@ def test_the_final_ranking_is_made_once(runner, own_release, secret, tmp_path):
     list_teams(tmp_path, "acme", "bell", "new", "later")
     again = runner.run(*command)
     for late in ("acme@1", "later", "new"):
-        assert f"{late}: handed in after the final ranking" in again.err
-    assert "bell: " not in again.err
+        assert re.search(rf"│ {late} +│ handed in after the final ranking", again.out)
+    assert "│ bell" not in again.out
     board = runner.run(*asked[:-1]).out
     assert "no new figure is shown" in " ".join(board.split())
     closed = Ledger(tmp_path / "ledger.json", exam)
