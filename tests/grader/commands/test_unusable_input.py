@@ -127,22 +127,6 @@ def test_a_folder_is_written_whole_or_not_at_all(runner, tmp_path, command):
     assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("option", OUTPUTS)
-def test_an_interrupted_write_leaves_the_old_file(runner, gold, tmp_path, option, monkeypatch):
-    """Ctrl-C in the middle of writing: the report of yesterday is still whole."""
-    target = tmp_path / "out"
-    target.write_text("yesterday", encoding="utf-8")
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    run = runner.run("grade", gold, *runner.dev, option, target)
-    assert run.code == 130 and run.err == "interrupted\n"
-    assert target.read_text("utf-8") == "yesterday"
-    assert sorted(os.listdir(tmp_path)) == ["gold", "out", "outputs"]
-
-
 def test_a_device_is_written_through_and_stays_a_device(runner, gold, tmp_path):
     """Renaming over /dev/null, as root, breaks the machine; over a FIFO, the pipeline."""
     assert (

@@ -64,8 +64,7 @@ def command(words: str, release: Path) -> list[str]:
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
 @pytest.mark.parametrize("words", ["schema", "verify {release}", "--help"])
 def test_a_full_disk_is_one_line_and_exit_2(release: Path, words: str) -> None:
-    """It used to be "our fault", or a traceback and exit 120 after the last line. All programs end
-    by one rule (test_program.py)."""
+    """It used to be "our fault", or a traceback and exit 120 after the last line."""
     line = f"'{{py}}' -m grader {words} > /dev/full"
     done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr

@@ -159,14 +159,6 @@ def test_a_huge_exam_is_resampled_in_groups_with_the_same_spread() -> None:
     assert np.std(replicates) == pytest.approx(error, rel=0.12)
 
 
-def test_percentiles_interpolate_as_numpy_does() -> None:
-    """The same quantile definition (linear) on any list."""
-    values = [float(v) for v in np.random.default_rng(1).normal(size=137)]
-    assert bootstrap.percentile_interval(values) == pytest.approx(
-        np.quantile(values, [0.025, 0.975]).tolist()
-    )
-
-
 def test_one_instance_has_an_interval_of_no_width() -> None:
     low, high = bootstrap.percentile_interval(cluster_means({"i": (1.5, 3)}, 1))
     assert low == high == 0.5
