@@ -12,7 +12,7 @@ it is made from the written shards.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -93,17 +93,24 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     """
     order, places = _row_groups(job)
     staged = pa.concat_tables(read_staged(folder, job.config) for folder in job.parts)
-    cuts = _spread(len(places) - 1, staged.nbytes)
     shards, committed = list[Shard](), list[list[pa.Table]]()
-    for index, (first, last) in enumerate(cuts):
-        begin, bounds = places[first], pairwise(places[first : last + 1])
-        table = staged.take(order[begin : places[last]]).combine_chunks()
-        groups = [table.slice(start - begin, end - start) for start, end in bounds]
-        place = job.config, job.split, job.repository, job.schema
-        shards.append(write_shard(*place, (index, len(cuts)), groups))
+    for place, groups in _cut(staged, order, places):
+        shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
         if job.row_salts is not None:
             committed.append([_commitments(job, job.row_salts, table) for table in groups])
     return shards, committed
+
+
+def _cut(
+    table: pa.Table, order: pa.Array, places: Sequence[int]
+) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
+    """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
+    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time."""
+    cuts = _spread(len(places) - 1, table.nbytes)
+    for index, (first, last) in enumerate(cuts):
+        begin, bounds = places[first], pairwise(places[first : last + 1])
+        shard = table.take(order[begin : places[last]]).combine_chunks()
+        yield (index, len(cuts)), [shard.slice(start - begin, end - start) for start, end in bounds]
 
 
 def _spread(groups: int, size: int) -> list[tuple[int, int]]:
@@ -214,7 +221,12 @@ def _row_groups(job: ConfigJob) -> tuple[pa.Array, list[int]]:
             starts.append(place)  # of an instance, where rows are views of one
     if job.config.endswith(SCENES):
         return order, [*starts[::GROUP_SCENES], len(ids)]
-    return order, [*range(0, len(ids), GROUP_ROWS), len(ids)]
+    return order, _row_places(len(ids))
+
+
+def _row_places(count: int) -> list[int]:
+    """Return where row groups of ``GROUP_ROWS`` rows begin, and last the number of rows."""
+    return [*range(0, count, GROUP_ROWS), count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +248,15 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
 
     ``tracks`` may include some that the split does not have.
     """
-    tasks = [row for track in tracks.values() for row in _flat_rows(job, track)]
-    table = table_from_rows(sorted(tasks, key=lambda row: str(row["task_id"])), FLAT)
-    groups = [table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS)]
-    return write_groups(CONFIG, job.split, job.public, schema_with_canary(FLAT, job.canary), groups)
+    tasks = (row for track in tracks.values() for row in _flat_rows(job, track))
+    batches = iter(lambda: list(islice(tasks, GROUP_ROWS)), [])
+    table = pa.concat_tables(table_from_rows(batch, FLAT) for batch in batches)
+    order = pc.sort_indices(table["task_id"])
+    schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(table))
+    return [
+        write_shard(CONFIG, job.split, job.public, schema, place, groups)
+        for place, groups in _cut(table, order, places)
+    ]
 
 
 def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:
