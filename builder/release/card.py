@@ -131,6 +131,10 @@ def _default_config(manifest: Mapping[str, Any]) -> str:
 def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
     """Return the values for the fields of a card's template, by name."""
     default = _default_config(manifest)
+    truths = {split["truth"] for split in manifest["splits"].values()}
+    truth = "public" if "public" in truths else "private"
+    named = [name for name, split in manifest["splits"].items() if split["truth"] == truth]
+    release = {"release_folder": place.release, "exam_split": min(named)}
     return {
         "title": title(manifest),
         "about": _texts()["about"],
@@ -138,7 +142,8 @@ def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
         "version": manifest["version"],
         "canary": manifest["canary"],
         "licence": _facts(manifest)["licence"],
-        "release_folder": place.release,
+        **release,
+        "grading": Template(_texts()["grading"][truth]).substitute(release),
         "folder": place.dataset,
         "config": default.removesuffix("_truth"),
         "split": min(manifest["configs"][default]),
@@ -216,8 +221,7 @@ def _truth_note(manifest: Mapping[str, Any]) -> str:
     if "private" in by_truth:
         notes.append(
             f"The truths of {' and '.join(by_truth['private'])} are with the maintainer: validate "
-            "answers with `python -m grader validate answers/`, pack them with "
-            "`python -m grader pack` and hand them in."
+            "answers with `validate`, pack them with `pack` and hand them in."
         )
     return " ".join(notes)
 
