@@ -129,7 +129,7 @@ def test_an_equation_that_contradicts_its_records(release: Path) -> None:
     assert "not what the equations give" in problems(release, "dev truths")
 
 
-def test_a_prompt_asked_twice(release: Path) -> None:
+def test_a_prompt_or_an_id_used_twice(release: Path) -> None:
     """Two tasks with one prompt are one task that counts twice."""
 
     def repeat(rows: Rows) -> None:
@@ -138,13 +138,8 @@ def test_a_prompt_asked_twice(release: Path) -> None:
 
     edit(release, "public", "causalds/dev", repeat)
     assert "the same prompt" in problems(release, "prompts")
-
-
-def test_an_id_used_twice(release: Path) -> None:
-    def repeat(rows: Rows) -> None:
-        rows[1] |= {name: rows[0][name] for name in ("task_id", "answer_file")}
-
-    edit(release, "public", "ccr/dev", repeat)
+    same = ("task_id", "answer_file")
+    edit(release, "public", "ccr/dev", lambda r: r[1].update({name: r[0][name] for name in same}))
     assert "is there twice" in problems(release, "dev tasks")
 
 

@@ -138,16 +138,23 @@ def test_what_every_report_remarks_is_said_once(runner, board, monkeypatch):
     assert "note: 2 submissions: usage.jsonl line 1" in told and told.count("usage.jsonl") == 1
 
 
-def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:
-    """As ``grade`` has, with the same options."""
+def test_a_board_has_a_budget_for_each_submission(runner, board, monkeypatch):
+    """As ``grade`` has, with the same options; and its workers have the limits asked for."""
+    given = []
+
+    def spy(work: Any, things: Any, workers: int, limits: WorkLimits) -> Any:
+        given.append(limits)
+        return run_limited(work, things, workers, limits)
+
+    monkeypatch.setattr("grader.board.grading.run_limited", spy)
     file = runner.place / "board.json"
-    dev = (*runner.dev, "--json", file)
+    dev = (*runner.dev, "--json", file, "--memory", "700", "--seconds", "50")
     counts = []
     for cells in ("50000", "1"):
         assert runner.run("leaderboard", board, *dev, "--max-cells", cells).code == 0
         first = json.loads(file.read_text("utf-8"))[0]
         counts.append(first["report"]["census"]["invalid_reasons"].get("budget", 0))
-    assert counts[0] == 0 < counts[1]
+    assert counts[0] == 0 < counts[1] and given == [WorkLimits(700 << 20, 50)] * 2
 
 
 def _sparse(file: Path, size: int) -> None:
@@ -303,27 +310,7 @@ def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
     from grader.reports.table import _spreadsheet_cell
 
     assert _spreadsheet_cell(formula) == f"'{formula}"
-    assert (
-        _spreadsheet_cell(-1.5) == -1.5
-        and _spreadsheet_cell("a=b") == "a=b"
-        and _spreadsheet_cell(None) is None
-    )
-
-
-def test_a_board_gives_its_workers_the_limits_asked_for(runner, board, monkeypatch):
-    """An option that nobody passes on limits nothing."""
-    given = []
-
-    def spy(work: Any, things: Any, workers: int, limits: WorkLimits) -> Any:
-        given.append(limits)
-        return run_limited(work, things, workers, limits)
-
-    monkeypatch.setattr("grader.board.grading.run_limited", spy)
-    assert (
-        runner.run("leaderboard", board, *runner.dev, "--memory", "700", "--seconds", "50").code
-        == 0
-    )
-    assert given == [WorkLimits(700 << 20, 50)]
+    assert [_spreadsheet_cell(plain) for plain in (-1.5, "a=b", None)] == [-1.5, "a=b", None]
 
 
 def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_path: Path) -> None:

@@ -26,10 +26,7 @@ def test_the_sign_test_counts_every_outcome() -> None:
             flips = list(product((0, 1), repeat=n))
             share = sum(abs(sum(flip) - n / 2) >= extreme for flip in flips) / len(flips)
             assert sign_test(wins, n - wins) == pytest.approx(share)
-
-
-def test_the_sign_test_of_many_pairs_continues_the_exact_one() -> None:
-    """Above the limit the tail is summed in logarithms: the same number by another road."""
+    # Above the limit the tail is summed in logarithms: the same number by another road.
     n = EXACT_UP_TO + 200
     wins = n // 2 - 60
     exact = 2 * sum(math.comb(n, k) for k in range(wins + 1)) / (1 << n)
@@ -68,9 +65,7 @@ def test_pairing_sees_what_independent_intervals_miss() -> None:
     assert found["interval"] == pytest.approx([5.0, 5.0])
     assert found["detectable"] == pytest.approx(0.0, abs=1e-9)
     assert found["by_instance"]["wins"] == 40
-
-
-def test_without_replicates_there_is_no_interval() -> None:
+    # Without replicates there is none.
     found = difference(3.0, 1.0, [])
     assert found["difference"] == 2.0 and found["interval"] is found["detectable"] is None
     assert compare_points([pair("only", 1.0, 0.0)])["interval"] is None
