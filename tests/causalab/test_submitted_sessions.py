@@ -58,8 +58,8 @@ def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_
     (turned, value), *_ = [pair for pair in stated["coefficients"].items() if pair[0] != "base"]
     laboratory.predict(5.0, {**stated, "coefficients": {**stated["coefficients"], turned: -value}})
     checked = CheckedAnswer("scored", LabAnswer((), laboratory=laboratory))
-    (_, (label, said)) = diagnose(task, exam.truths[task_id], checked)
-    assert (label, said) == ("wrong sign", f"{turned} {-value:g}, not {value:g}")
+    lines = dict(diagnose(task, exam.truths[task_id], checked))
+    assert lines["wrong sign"] == f"{turned} {-value:g}, not {value:g}"
     assert main(["explain", task_id, *release, "--html", str(drawn)]) == 2
     path = folder / f"{task_id}.jsonl"
     path.write_text(path.read_text("utf-8").replace('"remaining":', '"remaining":1'), "utf-8")

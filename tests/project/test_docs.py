@@ -182,12 +182,9 @@ def test_the_format_of_releases_names_every_column(root: Path) -> None:
         tables[f"{track}_exams"] = EXAM_SCHEMA.names
         for kind, name in (("truth", f"{track}_truth"), ("inputs", track)):
             tables[name] = [*tables[name], *schema(f"{kind}/{track}")["properties"]]
-    lacking = {
-        name: absent
-        for name, columns in tables.items()
-        if (absent := [one for one in columns if f"`{one}`" not in about.get(name, "")])
-    }
-    assert not lacking
+    for name, columns in tables.items():
+        lacking = [one for one in columns if f"`{one}`" not in about.get(name, "")]
+        assert not lacking, name
 
 
 def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,15 +81,12 @@ def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
     """Return the answer with a message about names that are none of those on offer or, where the
     task offers none, do not stand in its prompt (which is empty where it was not read)."""
     given, inputs = document[task.shape.field], task.inputs
-    match task.shape.kind:
-        case "edges":
-            names = [*chain.from_iterable(answered_pairs(task, document))]
-        case "name":
-            names = [given]
-        case _ if isinstance(given, str):
-            names = []
-        case kind:
-            names = [*chain.from_iterable(given)] if kind == "sets" else given
+    if task.shape.kind == "edges":
+        given = answered_pairs(task, document)
+    elif task.shape.kind != "sets":
+        given = [[given] if task.shape.kind == "name" else given]
+    is_word = isinstance(document[task.shape.field], str) and task.shape.kind != "name"
+    names = [] if is_word else [*chain.from_iterable(given)]
     offered = inputs.get("candidates", inputs.get("available"))
     if offered is None:
         offered = _spelled_in(task.prompt, {*names}) if task.prompt else names
@@ -170,9 +167,14 @@ def graph_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     return _f1_mark(given, target, unknown_names(chain.from_iterable(pairs), nodes))
 
 
+def ends_of(task: Task) -> tuple[str, str]:
+    """Return the members that name the two ends of an edge in an answer."""
+    return ("from", "to") if task.shape.field == "edges" else ("a", "b")
+
+
 def answered_pairs(task: Task, answer: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the two ends of each edge, as the answer spells them."""
-    one, other = ("from", "to") if task.shape.field == "edges" else ("a", "b")
+    one, other = ends_of(task)
     return [(edge[one], edge[other]) for edge in answer[task.shape.field]]
 
 
@@ -188,21 +190,15 @@ def read_pairs(
     return frozenset(named)
 
 
-def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark sets by F1 over a set of sets of variables; a word is right or wrong as a whole."""
-    given = answer[task.shape.field]
+def listed_members(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
+    """Mark a list of sets or of names by F1 over its members; a word is right or wrong as a
+    whole."""
+    given, true = answer[task.shape.field], truth.target[task.shape.kind]
     if (right := _as_a_word(given, truth)) is not None:
         return Mark("f1", value=float(right), loss=float(not right))
-    return _f1_mark(*_read_sets(given, truth.target["sets"]))
-
-
-def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Mark names by F1 over a set of variables; a word is right or wrong as a whole."""
-    given = answer[task.shape.field]
-    if (right := _as_a_word(given, truth)) is not None:
-        return Mark("f1", value=float(right), loss=float(not right))
-    read = reader(truth.target["names"])
-    return _f1_mark(frozenset(map(read, given)), frozenset(map(read, truth.target["names"])))
+    if task.shape.kind == "names":
+        given, true = ([[name] for name in names] for names in (given, true))
+    return _f1_mark(*_read_sets(given, true))
 
 
 def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:

@@ -15,11 +15,11 @@ from grader.tracks.causalds.scoring import (
     check_value,
     effect_interval,
     effect_point,
+    ends_of,
     exact_answer,
     exact_name,
     graph_edges,
-    listed_names,
-    listed_sets,
+    listed_members,
     one_of_the_sets,
     point,
     point_predictor,
@@ -85,14 +85,9 @@ def _gold_interval(task: Task, truth: Truth) -> Members:
 
 @_or_abstention
 def _gold_edges(task: Task, truth: Truth) -> Members:
-    """Return the hidden graph."""
-    return {"edges": [{"from": a, "to": b} for a, b in truth.target["edges"]]}
-
-
-@_or_abstention
-def _gold_skeleton(task: Task, truth: Truth) -> Members:
-    """Return the hidden graph without directions."""
-    return {"skeleton_edges": [{"a": a, "b": b} for a, b in truth.target["edges"]]}
+    """Return the hidden graph, or its skeleton."""
+    edges = [dict(zip(ends_of(task), edge, strict=True)) for edge in truth.target["edges"]]
+    return {task.shape.field: edges}
 
 
 @_or_abstention
@@ -103,15 +98,9 @@ def _gold_one_set(task: Task, truth: Truth) -> Members:
 
 
 @_or_abstention
-def _gold_sets(task: Task, truth: Truth) -> Members:
-    """Return all sets that the truth lists, or the word for why there is none."""
-    return {task.shape.field: _or_word(truth, truth.target["sets"])}
-
-
-@_or_abstention
-def _gold_names(task: Task, truth: Truth) -> Members:
-    """Return all forbidden names, or the word for why there is no set."""
-    return {task.shape.field: _or_word(truth, truth.target["names"])}
+def _gold_listed(task: Task, truth: Truth) -> Members:
+    """Return all sets or names that the truth lists, or the word for why there is none."""
+    return {task.shape.field: _or_word(truth, truth.target[task.shape.kind])}
 
 
 def _or_word(truth: Truth, listed: Any) -> Any:
@@ -214,14 +203,14 @@ EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
 
 EDGES: Final = _f1("edges", "edges", "edges", score=graph_edges, gold=_gold_edges)
 SKELETON_EDGES: Final = _f1(
-    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold_skeleton
+    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold_edges
 )
 ADJUSTMENT_SETS: Final = _f1(
-    "adjustment_sets", "sets", "adjustment_sets", score=listed_sets, gold=_gold_sets,
+    "adjustment_sets", "sets", "adjustment_sets", score=listed_members, gold=_gold_listed,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 FORBIDDEN: Final = _f1(
-    "forbidden", "names", "forbidden", score=listed_names, gold=_gold_names,
+    "forbidden", "names", "forbidden", score=listed_members, gold=_gold_listed,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 

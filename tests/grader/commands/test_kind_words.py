@@ -30,19 +30,6 @@ def test_an_answer_outside_the_exam_is_told(runner: Runner, tmp_path: Path) -> N
     assert task_id(OUTSIDE_EXAM) in notice and "--exam all" in notice
 
 
-def test_explain_refuses_before_it_prints(runner: Runner, gold: Path, tmp_path: Path) -> None:
-    """Half a page and then an error reads as if the half were all there is."""
-    at = ("explain", task_id("ate"), *runner.dev)
-    secret = ("explain", task_id("ate", "test"), *runner.test)
-    for words in (
-        (*at, "--html", tmp_path / "x.html"),
-        (*at, "--answers", gold, "--html", tmp_path / "x.html"),
-        (*secret, "--answers", gold),
-    ):
-        run = runner.run(*words)
-        assert (run.code, run.out) == (2, ""), run.out
-
-
 def test_options_of_grading_are_those_of_boards_and_comparisons(runner, board, gold, tmp_path):
     """A board of signed sessions was graded by other rules."""
     key = tmp_path / "host.key"

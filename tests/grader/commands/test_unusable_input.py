@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from grading import Runner, only_changed
-from small_release import answer_file, restate, write_manifest
+from small_release import answer_file, restate, task_id, write_manifest
 
 DEV = ("--split", "dev")
 
@@ -17,6 +17,7 @@ DEV = ("--split", "dev")
 def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gold: Path) -> None:
     """A misspelt name costs a reader of source code an hour, a did-you-mean costs nothing."""
     at = ("--release", runner.release)
+    explain = ("explain", task_id("ate"), *at, *DEV)
     said = {
         "several splits": runner.fails("grade", gold, *at),
         "did you mean 'test'": runner.fails("grade", gold, *at, "--split", "tset"),
@@ -32,6 +33,8 @@ def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gol
         "1 to 200 characters": runner.fails("pack", gold, "--name", " ", "--out", "x.parquet"),
         "unrecognized arguments": runner.fails("grade", gold, "--relese", "x"),
         "name": runner.fails("grade", "x" * 5000, *at, *DEV),
+        "needs the answers to draw": runner.fails(*explain, "--html", gold / "x"),
+        "only sessions are drawn": runner.fails(*explain, "--answers", gold, "--html", "x.html"),
     }
     for text, message in said.items():
         assert text.lower() in message.lower(), message

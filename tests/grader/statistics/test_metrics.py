@@ -115,11 +115,8 @@ def test_the_bootstrap_is_a_function_of_the_task_ids() -> None:
     assert cluster_means(clusters, seed) == cluster_means(clusters, seed)
     assert cluster_means(clusters, seed) != cluster_means(clusters, seed + 1)
     tracks = {name: Track(name=name, variants=()) for name in "ab"}
-    rows = [
-        row(f"{name}{k}", "pass", k % 3 / 2, instance_id=f"{name}{k}", track=name)
-        for name in tracks
-        for k in range(12)
-    ]
+    places = [(name, f"{name}{k}", k % 3 / 2) for name in tracks for k in range(12)]
+    rows = [row(task, "pass", loss, instance_id=task, track=name) for name, task, loss in places]
     both, alone = (aggregate(some, {}, {}, {}, tracks).parts["a"] for some in (rows, rows[:12]))
     assert both["points_interval"] == alone["points_interval"], "--track changes no interval"
 
