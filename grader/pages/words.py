@@ -51,7 +51,7 @@ def plain_json(value: object) -> str:
             )
         case list():
             items = ((isinstance(item, list), plain_json(item)) for item in value)
-            return ", ".join(f"{{{text}}}" if inner else text for inner, text in items) or "none"
+            return ", ".join(f"{{{text}}}" if inner else text for inner, text in items) or "(empty)"
     return value if isinstance(value, str) else canonical_json(value)
 
 

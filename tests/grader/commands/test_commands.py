@@ -18,7 +18,7 @@ from test_case_tables import TABLES
 from grader.errors import UsageError
 from grader.io.schemas import first_problem, schema
 from grader.opening import open_release
-from grader.pages.words import question_of
+from grader.pages.words import plain_json, question_of
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.release.release import select_exam
@@ -240,6 +240,7 @@ def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold)
     assert f"edges missing {c} → {b}; extra {d} → moon; to be reversed {b} → {a}" in shown
     assert f"truth edges: {a} → {b}, {c} → {a}, {c} → {b}, {d} → {b}" in shown
     assert "missing" not in plain and "truth edges" not in plain and plain.count(" status ") == 1
+    assert plain_json({"adjust": [], "k": {"x": [[]]}}) == "adjust: (empty); k (x: {(empty)})"
     prompt = "# Task\n\n## Background\nB\n\n## Question\nQ\n\n## Answer\nA"
     assert question_of(prompt, "Background") == "B\n\n## Question\nQ" and question_of(prompt) == "Q"
 
