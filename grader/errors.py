@@ -1,5 +1,6 @@
 """The one exception that means "the input cannot be used"; everything else is our own bug."""
 
+import traceback
 from pathlib import Path
 from typing import Final
 
@@ -27,15 +28,14 @@ class Invalid(Exception):
         self.paper_abstained = paper_abstained
 
 
-def error_place(error: BaseException) -> str:
-    """Return ``file:line`` of the last line of our code that an error passed through, its path as
-    in the repository; of other code where none of ours is there."""
-    import traceback
-
-    root = Path(__file__).parents[1]
-    frames = traceback.extract_tb(error.__traceback__)
-    paths = [(Path(frame.filename), frame.lineno) for frame in frames]
-    inside = [(path.relative_to(root), n) for path, n in paths if path.is_relative_to(root)]
-    ours = [(path, line) for path, line in inside if path.parts[0] in OUR_PACKAGES]
-    path, line = (ours or paths)[-1]
-    return f"{path}:{line}"
+def error_text(error: BaseException) -> str:
+    """Return an error's type, places and message. Its places are ``file:line`` of the last three
+    calls in our code, innermost first, or of the line that failed where none is ours."""
+    root, frames = Path(__file__).parents[1], traceback.extract_tb(error.__traceback__)
+    places = [
+        f"{Path(frame.filename).relative_to(root)}:{frame.lineno}"
+        for frame in frames
+        if Path(frame.filename).is_relative_to(root)
+        and Path(frame.filename).relative_to(root).parts[0] in OUR_PACKAGES
+    ] or [f"{frame.filename}:{frame.lineno}" for frame in frames[-1:]]
+    return f"{type(error).__name__} at {', from '.join(places[-1:-4:-1])}: {error}"

@@ -14,6 +14,7 @@ differ; that is shown and is no error.
 
 import argparse
 import json
+import os
 import platform
 import shlex
 from collections.abc import Mapping
@@ -109,10 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
             reporter=reporter,
         )
     except InstanceFailed as error:
+        trace = error.details.splitlines() if os.environ.get("CAUSAL_EXAMS_TRACEBACK") else ()
         print_lines(
-            *error.details.splitlines(),
-            f"bug in the builder at {error.label}: {error.summary}",
-            f"rebuild it alone: {only} {error.label}",
+            *trace,
+            f"bug: {error.summary}; mend it if you changed such a file, else please report it "
+            f"(CAUSAL_EXAMS_TRACEBACK=1 shows the trace); build it alone: {only} {error.label}",
             to_stderr=True,
         )
         return BUG

@@ -21,7 +21,7 @@ from builder.release.parts import Part
 from builder.release.rows import read_task
 from builder.release.tables import PartRows, Row, SplitTables, read_part
 from builder.splits.track import SceneRow, TaskRow, Track
-from grader.errors import UsageError, error_place
+from grader.errors import UsageError, error_text
 from grader.io.files import write_text
 from grader.io.jsonio import canonical_json
 from grader.release.rows import task_of
@@ -120,7 +120,7 @@ def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: objec
         found: str | Iterable[str] | None = check(*arguments)
         return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
     except Exception as error:
-        return [f"{name}: {failure}: {type(error).__name__}: {error} ({error_place(error)})"]
+        return [f"{name}: {failure}: {error_text(error)}"]
 
 
 def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:

@@ -21,7 +21,7 @@ from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
 from builder.release.planning import Specs
 from builder.splits.track import BuiltInstance, InstanceSpec, Track
-from grader.errors import UsageError
+from grader.errors import UsageError, error_text
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical_json
 
@@ -154,8 +154,7 @@ def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table
     except UsageError:
         raise
     except Exception as error:
-        summary = f"{type(error).__name__}: {error}"
-        raise InstanceFailed(spec.label, summary, traceback.format_exc()) from None
+        raise InstanceFailed(spec.label, error_text(error), traceback.format_exc()) from None
     return tables, built
 
 

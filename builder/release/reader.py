@@ -13,8 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from grader.errors import UsageError, error_place
-from grader.io.jsonio import clip
+from grader.errors import UsageError, error_text
 
 SIDES: Final = ("public", "private")
 SHARD: Final = re.compile(
@@ -68,10 +67,8 @@ def naming_damage(where: object, track: str) -> Iterator[None]:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         what = f"{track}_worlds (world_json) or {track}_truth (target_json)"
-        told = f"{type(error).__name__} {clip(str(error))} at {error_place(error)}"
-        raise UsageError(
-            f"{where}: {what} cannot be read ({told}); build the release again"
-        ) from error
+        told = f"{where}: {what} cannot be read ({error_text(error):.200})"
+        raise UsageError(f"{told}; build the release again") from error
 
 
 def groups(

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
-from grader.errors import OUR_PACKAGES, UsageError, error_place
+from grader.errors import OUR_PACKAGES, UsageError, error_text
 from grader.io.names import did_you_mean, nearest, nearest_path
 from grader.io.printing import print_lines
 from grader.io.process import exit_with, is_interrupt, is_unwritable
@@ -177,8 +177,8 @@ def _report_bug(error: BaseException) -> None:
     import traceback
 
     print_lines(
-        f"bug: {type(error).__name__} at {error_place(error)}: {error}",
-        "Mend it there if you changed that file. If not, it is our fault; please report it with "
+        f"bug: {error_text(error)}",
+        "Mend it if you changed such a file. If not, it is our fault; please report it with "
         "the command you ran (CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
         to_stderr=True,
     )

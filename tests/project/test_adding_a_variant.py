@@ -11,10 +11,9 @@ from types import SimpleNamespace
 
 import case_files
 import pytest
-from small_tasks import TASKS
 
 from builder.commands.main import main
-from builder.tracks.causalds.ask import questions_of
+from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.wording import _question_and_answer
 from builder.tracks.causalds.design.eligibility import one_each
 from grader.errors import UsageError
@@ -73,8 +72,6 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
         one_each({}, ["a.b"], "asker", "here.py")
     with pytest.raises(UsageError, match=r"^here\.py has a\.c, which .*variants\.toml has not"):
         one_each({"a.b": 1, "a.c": 2}, ["a.b"], "asker", "here.py")
-    with pytest.raises(UsageError, match=r"^builder/.*/ask/effects\.py:\d+: the asker of .*point"):
-        questions_of("effect_estimate.ate_point", None, None)  # type: ignore[arg-type]
     for words, says in (("TODO: ask $x", "the template's text"), ("Is $z?", r"a \$slot without")):
         with pytest.raises(UsageError, match=rf"variants\.toml: \[{CAUSALDS[0].key}\] .*{says}"):
             _question_and_answer(CAUSALDS[0], {"question": words, "answer": ""}, {"x": "A"})
@@ -89,6 +86,14 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
     files = {key: {"tasks": {"rank": {}}} for key in ("a.b", "c.d")}
     with pytest.raises(LookupError, match=r"c\.d\.json: a\.b\.json too has a task called ran"):
         case_files.tasks_by_name(files)
+
+
+def test_a_fault_of_an_asker_is_one_line(root, monkeypatch, capsys):
+    ask = ASKERS["association.effect_size_point"]
+    monkeypatch.setitem(ASKERS, "association.effect_size_point", lambda _, rng: ask(None, rng))
+    assert main(["build", str(root / "splits/mini.toml"), "--only", "causalds/dev/0"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"bug: AttributeError at .*, from builder/.*/ask/association\.py:\d+, ", line)
 
 
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
@@ -121,9 +126,8 @@ def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, capsys):
     file = json.loads(texts["5-cases.json"])
     row, (case,) = file["tasks"][name], file["cases"]
     target, value = row.get("target", {}), row.get("value")
-    assert (question.truth.target, question.truth.quantity) == (target, value)
-    inputs = next(t.inputs for t in TASKS.values() if (t.key, t.scene) == (spec.key, "lake"))
-    task = Task("t", "i", spec, "clean", spec.shape.input_mode, "", shape, "t.json", inputs)
+    assert question.truth.target == target and (question.truth.quantity == 1) == ("value" in row)
+    task = Task("t", "i", spec, "clean", spec.shape.input_mode, "", shape, "t.json", row["inputs"])
     truth = Truth("t", "i", False, "", value, None, target, (0.0, 0.0, 2.0, 2.0))
     score = score_answer(task, truth, RawAnswer("t.json", case["answer"].encode()))
     assert (score.points, score.pool, score.paper_pool) == (1, case["pool"], case["paper_pool"])

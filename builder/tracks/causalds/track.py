@@ -18,7 +18,7 @@ from builder.splits.track import (
 )
 from builder.stories.llm.settings import table_without_places
 from builder.tracks.causalds import rows
-from builder.tracks.causalds.ask import questions_of
+from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.constants import constants, twin, variants_of
 from builder.tracks.causalds.ask.wording import Question
 from builder.tracks.causalds.check.audit import audit_instance, read_scene_story
@@ -134,7 +134,7 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
     found = [
         (name, question)
         for name in _eligible(plan, attempt)
-        for question in questions_of(name, scene, stream(scene.key, f"order/{name}{suffix}"))
+        for question in ASKERS[name](scene, stream(scene.key, f"order/{name}{suffix}"))
     ]
     if plan.questions.variant is None:
         return found

@@ -5,20 +5,18 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from string import Template
-from types import SimpleNamespace
-from typing import Final, cast
+from typing import Final
 
 from builder.tracks.causalds.ask.wording import REGISTERED
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
-from grader.scoring.model import Truth
-from grader.scoring.shape import Shape, Task
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _PARTS: Final = Path(__file__).with_suffix(".toml")
+_CASES: Final = Path(__file__).parents[4] / "tests" / "grader" / "cases"
+"""The tables of cases. The first of a variant with the shape is the example of a truth."""
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 _IMPORTS: Final = {
     "Iterator": "from collections.abc import Iterator",
@@ -36,7 +34,7 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     if not _KEY.fullmatch(key):
         raise UsageError(f"{key}: not a key of a variant; write family.name in lower case")
     families = {variant.family: variant for variant in CAUSALDS}
-    shapes = {variant.shape.name: variant.shape for variant in CAUSALDS}
+    shapes = {variant.shape.name: variant for variant in CAUSALDS}
     family, name = key.split(".")
     if any(variant.key == key for variant in CAUSALDS):
         raise UsageError(f"{key}: exists already; choose another name")
@@ -51,9 +49,11 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     ask = REGISTERED[sibling]
     module = getattr(ask, "func", ask).__module__
     lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
-    parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
+    like = shapes[shape]
+    example = json.loads((_CASES / f"{like.key}.json").read_text(encoding="utf-8"))
+    case = {**example["cases"][0], "task": key.replace(".", "_"), "why": "TODO: the reason"}
+    task = example["tasks"][example["cases"][0]["task"]]
     slots = {
-        **_example(shapes[shape], parts["target"]),
         "key": key,
         "family": family,
         "name": name,
@@ -61,35 +61,17 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "sibling": sibling,
         "asker": module.replace(".", "/") + ".py",
         "imports": "".join(f"{line}\n" for line in lacking) + "\n\n" * bool(lacking),
+        "shape": shape,
+        "field": like.shape.field,
+        "truth": "quantity=scene.truths.ate" if "value" in task else repr(task["target"]),
+        "task": json.dumps(task, ensure_ascii=False),
+        "case": json.dumps(case, ensure_ascii=False),
         "rung": families[family].rung,
         "rank": sum(variant.family == family for variant in CAUSALDS),
     }
     written = []
-    for part in parts["part"]:
+    for part in tomllib.loads(_PARTS.read_text(encoding="utf-8"))["part"]:
         file = folder / part["file"]
         file.write_text(Template(part["text"]).substitute(slots).lstrip("\n"), encoding="utf-8")
         written.append((file, Template(part["place"]).substitute(slots)))
     return written
-
-
-def _example(shape: Shape, targets: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-    """Return the slots that depend on the shape: an example of a truth with its right answer.
-    ``targets`` are examples by kind."""
-    number = shape.kind in ("number", "interval")
-    target = targets.get(shape.kind, {} if number else {"accepted": [*shape.labels[:1]]})
-    value = 1.0 if number else None
-    labels = (0.0, 0.0, 2.0, 2.0)  # the outcomes of the scene "lake" in tests/grader/small_tasks.py
-    truth = Truth("", "", False, "", value, None, target, labels)
-    answer = shape.gold(cast(Task, SimpleNamespace(shape=shape)), truth)
-    literal = json.dumps(target).replace("true", "True")
-    return {
-        "shape": shape.name,
-        "field": shape.field,
-        "pool": shape.pool,
-        "form": "CSV file with the column"
-        if shape.suffix == ".csv"
-        else "JSON object with the field",
-        "truth": "quantity=scene.truths.ate" if number else literal,
-        "target": f'"value": {value}' if number else f'"target": {json.dumps(target)}',
-        "answer": json.dumps(answer),
-    }
