@@ -36,12 +36,9 @@ def test_a_new_figure_needs_a_step_and_figures_end() -> None:
     ladder = Ladder(130)
     assert (ladder.step, ladder.figures) == (14, 3)
     assert ladder.next_figure([], 45.0) == 42 and ladder.next_figure([42.0], 55.9) == 42.0
-    assert (
-        ladder.next_figure([42.0, 42.0], 56.0) == 56
-        and ladder.next_figure([42.0, 56.0], 99.0) == 98.0
-    )
-    assert ladder.next_figure([42.0, 56.0, 70.0], 99.0) == 70.0
-    assert ladder.next_figure([42.0] * SUBMISSIONS, 99.0) == 42.0
+    assert ladder.next_figure([42.0, 42.0], 56.0) == 56
+    for figures, last in (([42, 56], 98), ([42, 56, 70], 70), ([42] * SUBMISSIONS, 42)):
+        assert ladder.next_figure(figures, 99.0) == last
     assert ladder.interval(42)[0] < 42 < 56 < ladder.interval(42)[1]
 
 
