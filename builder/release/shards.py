@@ -94,14 +94,14 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     order, places = _row_groups(job)
     staged = pa.concat_tables(read_staged(folder, job.config) for folder in job.parts)
     shards, committed = list[Shard](), list[list[pa.Table]]()
-    for place, groups in _cut(staged, order, places):
+    for place, groups in _gather_shards(staged, order, places):
         shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
         if job.row_salts is not None:
             committed.append([_commitments(job, job.row_salts, table) for table in groups])
     return shards, committed
 
 
-def _cut(
+def _gather_shards(
     table: pa.Table, order: pa.Array, places: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
     """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
@@ -255,7 +255,7 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
     schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(table))
     return [
         write_shard(CONFIG, job.split, job.public, schema, place, groups)
-        for place, groups in _cut(table, order, places)
+        for place, groups in _gather_shards(table, order, places)
     ]
 
 
