@@ -205,7 +205,7 @@ class Ledger:
         """Return why no team is shown a figure of the exam: it is a part or a sum of exams, or too
         small; empty where figures are shown."""
         if not self._is_whole:
-            return "no figure: only whole exams have one; name one with --exam, without --track"
+            return "no figure: only whole exams have one (--exam NAME, no --track)"
         return ladder.too_small_reason
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
