@@ -70,7 +70,7 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
     """A KeyError from whoever looks first tells nobody what to do."""
     with pytest.raises(UsageError, match=r"^a\.b has no asker: write it in here\.py \(docs/"):
         one_each({}, ["a.b"], "asker", "here.py")
-    with pytest.raises(UsageError, match=r"^here\.py has a\.c, which .*variants\.toml has not"):
+    with pytest.raises(UsageError, match=r"^here\.py has a\.c, but variants\.toml"):
         one_each({"a.b": 1, "a.c": 2}, ["a.b"], "asker", "here.py")
     for words, says in (("TODO: ask $x", "the template's text"), ("Is $z?", r"a \$slot without")):
         with pytest.raises(UsageError, match=rf"variants\.toml: \[{CAUSALDS[0].key}\] .*{says}"):

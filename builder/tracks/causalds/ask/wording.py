@@ -180,10 +180,8 @@ def write_prompt(
     slots = {**scene_slots(scene), **question.slots}
     if question.detail in scene.variables:
         slots["z"] = bold(scene.variables[question.detail])
-    asked, form = _question_and_answer(variant, words, slots)
     sections += [
-        ("Question", asked),
-        ("Answer", form),
+        *zip(("Question", "Answer"), _question_and_answer(variant, words, slots), strict=True),
         ("Answer file", _TEXTS("answer.file", file=answer_file, kind=kind)),
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
@@ -201,10 +199,8 @@ def _question_and_answer(
     try:
         return _fill_text(words["question"], slots), _fill_text(words["answer"], slots)
     except (KeyError, ValueError) as error:
-        raise UsageError(
-            f"{where} has a $slot without value ({error}); give it in the asker's "
-            "Question(slots=…), or write $$ for a dollar sign"
-        ) from None
+        what = f"a $slot without value ({error}); give it in the asker's Question(slots=…)"
+        raise UsageError(f"{where} has {what}, or write $$ for a dollar sign") from None
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:

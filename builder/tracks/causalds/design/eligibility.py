@@ -36,10 +36,7 @@ def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: st
             raise UsageError(f"{name} has no {what}: write it in {file} (docs/adding-a-variant.md)")
     for name in found:
         if name not in names:
-            raise UsageError(
-                f"{file} has {name}, which grader/tracks/causalds/variants.toml has not: "
-                "add its row there, or take it out"
-            )
+            raise UsageError(f"{file} has {name}, but variants.toml no row of it: add one")
     return {name: found[name] for name in names}
 
 
