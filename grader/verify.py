@@ -26,8 +26,10 @@ from grader.scoring.shape import Task
 COMMITTED: Final = "commitments"
 """The public config of commitments: private config, id of the row, SHA-256."""
 
+_PROMPTS: Final = 1000
+"""Prompts that are in memory at once: each reading looks through the shards anew."""
 _TOGETHER: Final = 100
-"""Prompts, scenes and worlds that are in memory at once."""
+"""Scenes and worlds that are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,8 @@ def _question_problems(
 
     Raises ``UsageError`` for a damaged one.
     """
-    for start in range(0, len(tasks), _TOGETHER):
-        release.with_prompts(split, tasks[start : start + _TOGETHER])
+    for start in range(0, len(tasks), _PROMPTS):
+        release.with_prompts(split, tasks[start : start + _PROMPTS])
     for track in release.tracks:
         places = sorted({(t.instance_id, t.view) for t in tasks if t.track == track})
         if release.public.shards(f"{track}_scenes", split):
