@@ -225,7 +225,7 @@ class FloorRow:
     """The floor of a variant beside what its answer earns on the release. Points are 0 to 1.
 
     ``answer`` names the constant answer. ``points`` is the floor: its mean on ``tasks`` tasks of
-    the twin. ``own`` is its mean on ``own_tasks`` tasks of the release.
+    the twin. ``own`` is its mean on ``own_tasks`` tasks of ``own_instances`` of the release.
     """
 
     split: str
@@ -235,6 +235,7 @@ class FloorRow:
     tasks: int
     own: float
     own_tasks: int
+    own_instances: int
 
 
 def check_floors(
@@ -257,17 +258,19 @@ def check_floors(
         instances: dict[str, list[tuple[Task, Truth]]] = defaultdict(list)
         for task in own:
             instances[task.instance_id].append((task, truths[task.task_id]))
+        places = Counter(key for key, _ in {(task.spec.key, task.instance_id) for task in own})
         for key, points in sorted(_points(floors, told, instances.values(), problems).items()):
-            mean = math.fsum(points) / len(points)
+            mean, asked = math.fsum(points) / len(points), len(points)
             stands = told[key]["answer"], told[key]["points"], told[key]["tasks"]
-            rows.append(FloorRow(split, key, *stands, mean, len(points)))
+            rows.append(FloorRow(split, key, *stands, mean, asked, places.get(key, asked)))
     pools = {task.spec.key: task.shape.pool for task in tasks}
     public = opened.has_public_truth(split)
     for row in rows:
         if public and (off := _distance(row)) > SIGMAS:
             problems[
                 f"{row.variant}: '{row.answer}' earns {row.own:.4f} on {row.own_tasks} tasks, its "
-                f"floor is {row.points:.4f}, {off:.1f} standard errors away"
+                f"floor is {row.points:.4f}, {off:.1f} standard errors away; if nobody changed it, "
+                "chance did: build with another seed, or more floor_tasks"
             ] = None
         limit = CEILING + math.sqrt(CEILING * (1 - CEILING) / row.own_tasks)
         is_choice = pools.get(row.variant) in ("pass", "f1")
@@ -322,10 +325,12 @@ def _distance(row: FloorRow) -> float:
     """Return how many standard errors lie between the floor and the mean on the release: 0 or more.
 
     The error is that of two shares with one common mean. Points are 0 to 1, so their spread is at
-    most that of a coin with the same mean. Infinite where the error is 0 and the means differ.
+    most that of a coin with the same mean; tasks of one instance (views of a scene, say) count as
+    one, in the twin as in the release. Infinite where the error is 0 and the means differ.
     """
     both = row.tasks + row.own_tasks
     mean = (row.points * row.tasks + row.own * row.own_tasks) / both
-    error = math.sqrt(mean * (1 - mean) * (1 / row.tasks + 1 / row.own_tasks))
+    alike = row.own_tasks / row.own_instances
+    error = math.sqrt(mean * (1 - mean) * (1 / row.tasks + 1 / row.own_tasks) * alike)
     off = abs(row.own - row.points)
     return 0.0 if off <= 1e-6 else off / error if error else math.inf

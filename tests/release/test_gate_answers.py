@@ -113,9 +113,11 @@ def test_floors_that_were_changed_do_not_stand(mini_release: Path, said: str) ->
 
 def test_floors_may_be_off_by_chance_alone() -> None:
     """A mean of 30 tasks is no truth, and one of 0 that stays 0 is."""
-    row = FloorRow("dev", "f.v", "always yes", 0.5, 30, 0.5, 200)
+    row = FloorRow("dev", "f.v", "always yes", 0.5, 30, 0.5, 200, 200)
     assert _distance(row) == _distance(replace(row, points=0.0, own=0.0)) == 0
     assert 1 < _distance(replace(row, own=0.65)) < 5 < _distance(replace(row, own=0.99))
+    in_views = replace(row, points=0.6346, tasks=52, own=0.2059, own_tasks=170)
+    assert _distance(replace(in_views, own_instances=35)) < 5 < _distance(in_views)
 
 
 def test_an_answer_that_is_nearly_always_right_is_refused(mini_release, monkeypatch):
