@@ -83,8 +83,8 @@ def _lint_names(domain: Domain) -> Iterator[str]:
     for name in names:
         if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
             yield f"name {name!r}: one to four plain words, the first with a capital letter"
-        if DERIVED.search(name):
-            yield f"name {name!r}: a derived quantity"
+        if derived := DERIVED.search(name):
+            yield f"name {name!r}: {derived[0]!r} suggests a quantity computed from others"
     for i, name in enumerate(lowered):
         if name in lowered[:i]:
             yield f"name {names[i]!r} is given twice"

@@ -24,7 +24,7 @@ from typing import Final, Literal
 import numpy as np
 
 from builder.graphs.graph import LatentDAG, members
-from builder.stories.knowledge import Domain, domains
+from builder.stories.knowledge import Domain, domains, own_files
 from builder.stories.types import Kind
 
 
@@ -159,8 +159,12 @@ class Namer:
     def begin(self, scenes: int, most: int) -> None:
         """Begin a group of scenes, of which a domain tells ``most``. Names stay given out."""
         self._cap, count = most, len(domains())
-        # Shuffled rounds of all domains, the last cut short.
-        rounds = [self._rng.permutation(count).tolist() for _ in range(-(-scenes // count))]
+        # Shuffled rounds of all domains, those of --domains first, the last round cut short.
+        ours = [domain.key not in {path.stem for path in own_files()} for domain in domains()]
+        rounds = [
+            sorted(self._rng.permutation(count).tolist(), key=ours.__getitem__)
+            for _ in range(-(-scenes // count))
+        ]
         self._dealt = list(chain.from_iterable(rounds))[:scenes]
         self._told: Counter[int] = Counter()
 

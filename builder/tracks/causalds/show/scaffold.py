@@ -45,7 +45,8 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--out {folder}: not an empty folder; choose another")
     folder.mkdir(parents=True, exist_ok=True)
-    sibling = families[family].key
+    alike = {(variant.family, variant.shape.name): variant for variant in CAUSALDS}
+    sibling = alike.get((family, shape), families[family]).key
     ask = REGISTERED[sibling]
     module = getattr(ask, "func", ask).__module__
     lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
