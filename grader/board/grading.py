@@ -92,16 +92,18 @@ def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[
     """Record the final ranking in the ledger unless it was made, and return the results, with
     ``NotGraded`` in place of submissions of teams that are not listed or came too late.
 
-    The ledger knows which were handed in before the ranking was made. Raises ``UsageError`` where
-    it would rank nobody.
+    The ledger knows which were handed in before the ranking was made. A ranked team that handed in
+    nothing gets a ``NotGraded`` at the end. Raises ``UsageError`` where it would rank nobody.
     """
-    graded = {r.source: r for r in results if isinstance(r, Entry)}
-    handed = {
-        source: str(entry.report["submission"]["answers_sha256"])
-        for source, entry in graded.items()
-    }
-    unranked = close(ledger, exam, handed)
-    return [NotGraded(r.source, why) if (why := unranked.get(r.source)) else r for r in results]
+    graded = {team_of(submission_name(r.source)): r for r in results if isinstance(r, Entry)}
+    unranked = close(
+        ledger,
+        exam,
+        {team: str(r.report["submission"]["answers_sha256"]) for team, r in graded.items()},
+    )
+    late = {r.source: unranked.pop(team) for team, r in graded.items() if team in unranked}
+    own = [NotGraded(r.source, late[r.source]) if r.source in late else r for r in results]
+    return [*own, *(NotGraded(Path(team), why) for team, why in unranked.items())]
 
 
 def _result(source: Path, outcome: bytes | WorkFailure) -> Result:

@@ -81,15 +81,13 @@ def refuse_several(sources: Sequence[Path]) -> None:
             )
 
 
-def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> dict[Path, str]:
-    """Record the final ranking once, and return why submissions have no place in it.
+def close(path: Path | None, exam: Exam, handed: Mapping[str, str]) -> dict[str, str]:
+    """Record the final ranking once, and return why teams have no place in it.
 
-    ``path`` is the ledger's, by default beside the private side. ``handed`` maps each
-    submission to the hash of its answers. The first call closes the exam; later calls rank the
-    same answers of the same team alone. Raises ``UsageError`` where it would rank nobody."""
+    ``path`` is the ledger's, by default beside the private side. ``handed`` and what is returned
+    are as in :meth:`Ledger.close`. Raises ``UsageError`` where it would rank nobody."""
     with _alone(path or default_path(exam), exam) as ledger:
-        unranked = ledger.close({_team(source): answers for source, answers in handed.items()})
-    return {source: unranked[_team(source)] for source in handed if _team(source) in unranked}
+        return ledger.close(handed)
 
 
 @contextmanager
@@ -168,8 +166,10 @@ class Ledger:
     def close(self, handed: Mapping[str, str]) -> dict[str, str]:
         """Record ``handed`` (team to hash of answers) as the final ranking, unless one was made.
 
-        Return why teams have no place in it: they are not listed, or come too late. Raises
-        ``UsageError`` where none of them is listed and no ranking was made.
+        The first call closes the exam; later ones rank the same answers of the same team alone.
+        Return why teams have no place in it: they are not listed, come too late, or were ranked
+        for other answers than those handed in, if any. Raises ``UsageError`` where none of them is
+        listed and no ranking was made.
         """
         listed = {team: handed[team] for team in handed if team in self._listed}
         if not listed and not self.is_closed:
@@ -177,11 +177,16 @@ class Ledger:
             raise UsageError(f"{where}: lists no team of these submissions; list who is ranked")
         ranked = self._document["finals"].setdefault(self._key, listed)
         late = "handed in after the final ranking, which is made once"
-        return {
+        unranked = {
             team: late if team in listed else _not_listed(team)
             for team, answers in handed.items()
             if team not in listed or ranked.get(team) != answers
         }
+        for team, answers in ranked.items():
+            if handed.get(team) != answers:
+                why = f"team {clip(team)} was ranked and its answers are missing here"
+                unranked[team] = f"{unranked[team]}; {why}" if team in unranked else why
+        return unranked
 
     def save(self) -> None:
         """Write the ledger down, whole or not at all."""
