@@ -17,13 +17,14 @@ LISTED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """One check: its name, whether it holds, what was measured, and the first problems if it
-    fails."""
+    """One check: its name, whether it holds, what was measured, the first problems if it fails,
+    and whether anything could be checked."""
 
     check: str
     ok: bool
     figure: str
     problems: tuple[str, ...] = ()
+    is_tested: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class GateReport:
         head = "The release passed its gate." if self.ok else "**The release did not pass.**"
         text = ["# Gate", "", head, "", "| check | result | figure |", "|---|---|---|"]
         for line in self.lines:
-            result = "ok" if line.ok else "**FAIL**"
+            result = "**FAIL**" if not line.ok else "ok" if line.is_tested else "not tested"
             text.append(f"| {line.check} | {result} | {_one_line(line.figure)} |")
         for line in self.lines:
             if line.problems:

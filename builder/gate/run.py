@@ -297,7 +297,7 @@ def _leak_line(leaks: LeakReport) -> GateLine:
         for split in splits
     )
     if not leaks.rows:
-        return GateLine("leak test", True, counts or "nothing to test")
+        return GateLine("leak test", True, counts or "nothing to test", is_tested=False)
     problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
     smallest = min(row.p for row in leaks.rows)
     level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
