@@ -191,7 +191,8 @@ def _print_board(
     for table in tables if arguments.full else first_screen(tables, tracks):
         out.print(in_terminal(table, framed=arguments.full))
     if not arguments.full:
-        out.print("--full prints every column, --html board.html writes a page", style="dim")
+        page = "" if arguments.html else ", --html board.html writes a page"
+        out.print(f"--full prints every column{page}", style="dim")
     if failed:
         out.print(in_terminal(failures(failed)))
 

@@ -16,12 +16,13 @@ from pathlib import Path
 from grader.errors import UsageError
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, mode: int = 0o666) -> None:
     """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``.
 
-    The folder is made where it is absent, and a file of that name is replaced.
+    The folder is made where it is absent, and a file of that name is replaced. The new file has the
+    permissions ``mode`` less those of the process's umask.
     """
-    with replacing(path) as temporary:
+    with replacing(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -63,10 +64,11 @@ def refuse_links(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Give a temporary path beside ``path`` that takes its name when the block succeeds.
 
-    A device or pipe is written through. Raises ``UsageError`` when the folder cannot be written.
+    The file has the permissions ``mode`` less those of the process's umask. A device or pipe is
+    written through. Raises ``UsageError`` when the folder cannot be written.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         with _write_through(path) as temporary:
@@ -75,7 +77,7 @@ def replacing(path: Path) -> Iterator[Path]:
     path = path.resolve() if path.is_symlink() else path  # the link stays, its target is replaced
     with _temporary(path, folder=False) as temporary:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(mode & ~_umask())
         temporary.replace(path)
 
 

@@ -189,8 +189,8 @@ class Ledger:
         return unranked
 
     def save(self) -> None:
-        """Write the ledger down, whole or not at all."""
-        write_text(self._path, pretty_json(self._document))
+        """Write the ledger down, whole or not at all, readable by its owner alone."""
+        write_text(self._path, pretty_json(self._document), 0o600)
 
     def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
         """Return a redacted report with the team's figure so far, or a note why it has none."""
