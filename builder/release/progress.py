@@ -54,11 +54,14 @@ class Reporter:
 
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
-        """Show a stage of ``total`` steps as a bar in a terminal, and write its time at the end.
+        """Show a stage of ``total`` steps as a bar in a terminal, elsewhere write a line when it
+        begins, and write its time at the end.
 
         Yield the function to call after each step.
         """
         started = time.perf_counter()
+        if not self.console.is_terminal:
+            self.note(f"{title}: {total} to do")
         with Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
