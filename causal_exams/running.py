@@ -27,6 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
+from causal_exams.attempts import samples
 from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
@@ -104,7 +105,11 @@ def sit(run: Run) -> int:
     card = card_of(settled, exam, run.system)
     with _locked_folder(run.out):
         check_same(run.out / "run.json", card)
-        _print_estimate(exam, asked, epochs)
+        taken = Counter[str]()
+        if (run.out / "logs").is_dir():
+            found = samples(run.out / "logs")
+            taken.update(str(one.id) for one in found if one.error is None and one.id in asked)
+        _print_estimate(exam, asked, epochs, taken)
         model = model_settings(run.model, run.model_base_url, run.model_args)
         key = run.out / "host.key"  # signs transcripts; never in the answers folder
         if not key.exists():
@@ -192,12 +197,18 @@ def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
     return frozenset(found)
 
 
-def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -> None:
-    """Print how many tasks and input tokens will be asked; ``epochs`` are attempts by track."""
+def _print_estimate(
+    exam: Exam, asked: frozenset[str], epochs: dict[str, int], taken: Counter[str]
+) -> None:
+    """Print how many tasks and input tokens will be asked.
+
+    ``epochs`` are attempts by track, and ``taken`` those of an earlier start by task.
+    """
     tasks = [task for task in exam.tasks if task.task_id in asked]
     prompted = exam.split.release.with_prompts(exam.split.name, tasks)
     counted = Counter(task.track for task in tasks)
-    tokens = sum(epochs[task.track] * len(task.prompt) for task in prompted) // CHARACTERS
+    remaining = {task.task_id: epochs[task.track] - taken[task.task_id] for task in tasks}
+    tokens = sum(remaining[task.task_id] * len(task.prompt) for task in prompted) // CHARACTERS
     per = ", ".join(
         f"{track} {count}" + (f" × {epochs[track]}" if epochs[track] > 1 else "")
         for track, count in counted.items()
@@ -206,6 +217,8 @@ def _print_estimate(exam: Exam, asked: frozenset[str], epochs: dict[str, int]) -
         f"{exam.split.release.name}, exam {exam.name}: {len(tasks):,} of {len(exam.tasks):,} "
         f"tasks ({per})"
     )
+    if taken:
+        _say(f"resuming: {taken.total():,} attempts taken, {sum(remaining.values()):,} to ask")
     _say(
         f"prompts alone: about {tokens:,} input tokens, each sent once; "
         "conversations of several turns, and questions asked one by one, send them again"
@@ -263,7 +276,7 @@ def _print_outcome(run: Run, outcome: Outcome) -> None:
             f"marked; the first: {first}"
         )
     if outcome.remaining:
-        _say("run the same command again to go on; what was answered is not asked again")
+        _say("run the same command again to go on; attempts taken are not asked again")
     if outcome.graded is None:
         _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
         return

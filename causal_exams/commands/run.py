@@ -9,8 +9,9 @@ examples:
 
 Options named like those of `inspect eval` mean the same; -M are arguments of the model, -G further
 options of its generation, such as -G cache=true or -G batch=true. The same command goes on with a
-run that was interrupted: what was answered is not asked again. runs/NAME then holds Inspect's logs,
-answers/, run.json, usage.jsonl, report.json and report.html; `inspect view` shows conversations.
+run that was interrupted: attempts already taken are not asked again. runs/NAME then holds
+Inspect's logs, answers/, run.json, usage.jsonl, report.json and report.html; `inspect view` shows
+conversations.
 
 exit codes: 0 the run is complete; 1 tasks are left, because the model could not be reached or
 something else that is no fault of the model's; 2 unusable input
