@@ -1,6 +1,6 @@
-"""Two submissions to one exam, paired task by task: which is better, and would it show?
+"""Two submissions to one exam, paired task by task: which is better, and can the exam tell?
 
-Differences are first minus second. Intervals resample instances; "shows from" is the difference
+Differences are first minus second. Intervals resample instances; "detects from" is the difference
 that the exam would show with 80% power. Tasks that one left out count zero for it, and the tasks
 that both answered are compared beside that.
 

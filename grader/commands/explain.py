@@ -156,7 +156,7 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
         ("points", f"{points(100 * result.points)} of 100"),
     ]
     lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
-    if result.metric_value is not None:
+    if result.metric_value is not None and round(result.metric_value - result.points, 6):
         lines.append((result.metric, number(result.metric_value, 6)))
     return [*lines, ("why", result.message)] if result.message else lines
 

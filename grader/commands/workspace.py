@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
     with new_folder(arguments.out) as folder:
         write_workspaces(split.release, split.name, tasks, folder)
     made = plural(len(tasks), "workspace")
-    print_lines(f"{arguments.out}: {made}; answers go to <task id>.json or .csv files")
+    print_lines(f"{arguments.out}: {made}; answers go to <task id>.json, .csv or .jsonl files")
     return 0

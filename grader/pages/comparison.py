@@ -33,12 +33,15 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
         line = result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
         if line is not None:
             difference = f"{signed_number(line['difference'])} {unit}"
-            return difference, signed_interval(line["interval"]), _verdict(line)
+            return difference, signed_interval(line["interval"]), _verdict(line, unit)
     return "", "", _NO_HEADLINE
 
 
-def _verdict(line: Line) -> str:
-    """Return which system is better, or that the interval of the difference reaches zero."""
+def _verdict(line: Line, unit: str) -> str:
+    """Return which system is better, or that the interval of the difference reaches zero.
+
+    ``unit`` is skill or points.
+    """
     if line["interval"] is None:
         return _NO_HEADLINE
     low, high = line["interval"]
@@ -49,7 +52,7 @@ def _verdict(line: Line) -> str:
     if low == high == 0:
         return "no difference at all"
     least = line["detectable"]
-    return f"too close to call: this exam shows differences from about {least:.1f} points"
+    return f"too close to call: this exam detects differences of {unit} from about {least:.1f}"
 
 
 def answered_text(result: Mapping[str, Any]) -> str:

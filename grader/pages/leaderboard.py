@@ -77,7 +77,7 @@ def leaderboard(ranked: Ranked, tracks: Tracks, title: str = "Leaderboard") -> T
     if counts == "skill":
         found.append(("points", [points(report["points"]) for report in reports]))
     found += [
-        ("shows from", [points(report[detectable]) for report in reports]),
+        ("detects from", [points(report[detectable]) for report in reports]),
         *columns(reports, tracks),
         ("scored", [f"{counted['scored']}/{counted['tasks']}" for counted in census]),
         ("invalid", [str(counted["invalid"]) for counted in census]),

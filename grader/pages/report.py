@@ -193,10 +193,10 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
         yield "skill", figure_cell(report, "skill"), "0: best constants, 100: gold"
         detectable = report["skill_detectable"]
     asides = [] if report["floor"] is None else [f"floor {points(report['floor'])}"]
-    asides += [] if detectable is None else [f"shows from {detectable:.1f}"]
+    asides += [] if detectable is None else [f"detects differences from {detectable:.1f}"]
     absent = [name for name in report["tracks"] if is_skipped(report, name)]
     if report["points"] is None and absent:
-        asides.append(f"nothing overall: nothing answered of {', '.join(absent)}")
+        asides.append(f"an overall figure needs an answer in {', '.join(absent)}")
     yield "points", figure_cell(report), ", ".join(asides)
 
 
@@ -213,7 +213,7 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
     if (extremes := _extremes(report)).rows:
         parts += [Text(), lines_of(extremes)]
         own = [(name, tracks[name].own_points) for name in report["tracks"] if name in tracks]
-        remarks += [(n, f"counts {word}, its families count tasks") for n, word in own if word]
+        remarks += [(n, f"its units are {word}; families count tasks") for n, word in own if word]
     remarks += [("" if k else "next", step) for k, step in enumerate(next_steps)]
     last = lines([[Text(label, "bold"), Text(text, overflow="fold")] for label, text in remarks])
     return Group(*parts, Text(), last)

@@ -67,6 +67,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "count": words.count,
     "unit": words.count_text,
     "interval": words.interval_text,
+    "percent_interval": words.percent_interval,
     "interval1": partial(words.interval_text, digits=1),
     "signed": words.signed_number,
     "signed3": partial(words.signed_number, digits=3),

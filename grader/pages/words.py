@@ -102,6 +102,11 @@ def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
     return "–" if interval is None else f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
 
 
+def percent_interval(interval: Sequence[float] | None) -> str:
+    """Return an interval of shares as percentages in brackets, or a dash for None."""
+    return "–" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
+
+
 def signed_number(value: float | None, digits: int = 1) -> str:
     """Return a difference with its sign, zero with a plus, or a dash for None."""
     return "–" if value is None else f"{value:+z.{digits}f}"

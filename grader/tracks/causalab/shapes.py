@@ -221,7 +221,7 @@ def _why(figures: Mapping[str, Any]) -> str:
     elif not figures["graph_exact"]:
         parts.append(f"edges missing, extra or reversed: {figures['shd']}")
     if figures["premature"]:
-        parts.append("stopped early, while the hypothesis or the graph was still open")
+        parts.append("predicted with experiments left, though hypothesis or graph was undecided")
     return "; ".join(parts)
 
 

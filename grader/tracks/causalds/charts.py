@@ -17,7 +17,7 @@ from grader.pages.page import Block, Fold
 from grader.pages.svg import Svg
 from grader.pages.systems import Part, reading_of, rows_of
 from grader.pages.table import Cell, Table, find
-from grader.pages.words import interval_text, number, percent, signed_number
+from grader.pages.words import number, percent, percent_interval, signed_number
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""
@@ -58,7 +58,7 @@ def calibration_chart(parts: Sequence[Part]) -> list[Svg]:
         family = row["variant"].partition(".")[0].replace("_", " ")
         name = f"{row['system'][:16]} · {family}" if len(parts) > 1 else family
         ends, nominal = row["coverage_interval"], row["nominal"]
-        hover = percent(row["coverage"]) + (f" {interval_text(ends)}" if ends else "")
+        hover = percent(row["coverage"]) + (f" {percent_interval(ends)}" if ends else "")
         promised = [] if nominal is None else [(nominal, f"promised {nominal:.0%}")]
         rows.append(DotRow(name, [Dot(0, row["coverage"], ends, hover)], promised))
     return [dot_rows("Coverage of intervals", rows[: 2 * DRAWN])] if rows else []
