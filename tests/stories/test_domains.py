@@ -55,7 +55,7 @@ def test_the_linter_notices_what_must_not_be(tmp_path: Path) -> None:
     domain = read_domain(FOLDER / "bakery.toml")
     first, second = domain.concepts[0].name, domain.concepts[1].name
     (cause, effect), how = next(iter(domain.mechanism_clauses.items()))
-    assert "a quantity computed from others" in _lint_with(tmp_path, f'"{first}"', '"Average dough"')
+    assert "computed from others" in _lint_with(tmp_path, f'"{first}"', '"Average dough"')
     assert "stands inside" in _lint_with(tmp_path, f'"{second}"', f'"{first} again"')
     assert "nearly the same" in _lint_with(tmp_path, f'"{second}"', f'"{first}s"')
     assert "does not fit" in _lint_with(tmp_path, 'unit = "years"', 'unit = "per hundred"')
