@@ -184,7 +184,7 @@ class _Balance:
         self._taken.add(task.name)
         self._scenes[scene.instance_id] += 1
         self._views[task.view] += 1
-        self._domains[scene.traits["domain"]] += bool(scene.traits["domain"])
+        self._domains[scene.traits["domain"]] += 1
         self.due[scene.traits["kind"]] -= 1
         return True
 
