@@ -9,9 +9,10 @@ different views are a bundle, and the view is the arm.
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import groupby
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import Any, Final
 
 from grader.io.jsonio import canonical_json
@@ -143,7 +144,12 @@ def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return _sum(values) / len(values)
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Return the sum, added in order: what ``sum`` does with rounding depends on the Python."""
+    return reduce(add, values, 0.0)
 
 
 def _sd(values: Sequence[float]) -> float | None:
@@ -151,4 +157,4 @@ def _sd(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     mean = _mean(values)
-    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return math.sqrt(_sum((value - mean) ** 2 for value in values) / (len(values) - 1))
