@@ -160,7 +160,8 @@ class Namer:
         """Begin a group of scenes, of which a domain tells ``most``. Names stay given out."""
         self._cap, count = most, len(domains())
         # Shuffled rounds of all domains, those of --domains first, the last round cut short.
-        ours = [domain.key not in {path.stem for path in own_files()} for domain in domains()]
+        own = {path.stem for path in own_files()}
+        ours = [domain.key not in own for domain in domains()]
         rounds = [
             sorted(self._rng.permutation(count).tolist(), key=ours.__getitem__)
             for _ in range(-(-scenes // count))
