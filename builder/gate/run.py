@@ -35,8 +35,8 @@ from builder.gate.rules import Tables, schema_problems
 from builder.gate.secrecy import secrecy_problems
 from builder.release.engine import Workers
 from builder.release.floors import FloorRow, check_floors
-from builder.release.parts import RECORD, Origin, Part, find_part, stage_part
-from builder.release.reader import open_shard, public_side, shards
+from builder.release.parts import RECORD, Origin, Part, find_part, read_staged, stage_part
+from builder.release.reader import groups, open_shard, public_side, shards
 from builder.release.tables import truth_side
 from builder.splits.track import Track
 from grader.io.process import processors
@@ -157,14 +157,24 @@ def take_apart(
         hidden = config in track.private
         side = truth_side(release, track.name, split) if hidden else public_side(release)
         if paths := shards(side, config, split):
-            whole = pa.concat_tables(open_shard(path).read() for path in paths)
-            released[config] = whole.replace_schema_metadata(None)
+            released[config] = _map_rows(paths, staging / f"{config}.arrow")
     parts = []
     for number in range(origin.parts):
         own = pa.array(names[number * origin.size : (number + 1) * origin.size], pa.string())
         rows = {c: t.filter(pc.is_in(t["instance_id"], own)) for c, t in released.items()}
         parts.append(stage_part(origin, origin.folder(staging, number), rows, {}))
     return parts
+
+
+def _map_rows(paths: Sequence[Path], file: Path) -> pa.Table:
+    """Write the rows of some shards to ``file``, uncompressed, and return them memory-mapped: a
+    config may be larger than the memory there is."""
+    schema = open_shard(paths[0]).schema_arrow.remove_metadata()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for table, _ in groups(paths):
+            writer.write_table(table.replace_schema_metadata(None))
+    return read_staged(file.parent, file.stem)
 
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:

@@ -16,6 +16,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -92,7 +94,7 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     for each row group. Raises ``ValueError`` when two rows have the same id. Runs in a worker.
     """
     order, places = _row_groups(job)
-    staged = pa.concat_tables(read_staged(folder, job.config) for folder in job.parts)
+    staged = [read_staged(folder, job.config) for folder in job.parts]
     shards, committed = list[Shard](), list[list[pa.Table]]()
     for place, groups in _gather_shards(staged, order, places):
         shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
@@ -102,15 +104,30 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
 
 
 def _gather_shards(
-    table: pa.Table, order: pa.Array, places: Sequence[int]
+    tables: Sequence[pa.Table], order: pa.Array, places: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
     """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
-    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time."""
-    cuts = _spread(len(places) - 1, table.nbytes)
+    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time.
+
+    Rows are numbered through all of ``tables``.
+    """
+    cuts = _spread(len(places) - 1, sum(table.nbytes for table in tables))
     for index, (first, last) in enumerate(cuts):
         begin, bounds = places[first], pairwise(places[first : last + 1])
-        shard = table.take(order[begin : places[last]]).combine_chunks()
+        shard = _take(tables, order[begin : places[last]].to_numpy().astype(np.int64))
         yield (index, len(cuts)), [shard.slice(start - begin, end - start) for start, end in bounds]
+
+
+def _take(tables: Sequence[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Table:
+    """Return the rows with these numbers, in their order, as one chunk.
+
+    Arrow's own ``take`` would first copy all tables into one.
+    """
+    starts = np.cumsum([0, *(table.num_rows for table in tables)])
+    home = np.searchsorted(starts, numbers, side="right") - 1
+    taken = (tables[k].take(numbers[home == k] - starts[k]) for k in np.unique(home))
+    places = np.argsort(np.argsort(home, kind="stable"))
+    return pa.concat_tables([tables[0].slice(0, 0), *taken]).combine_chunks().take(places)
 
 
 def _spread(groups: int, size: int) -> list[tuple[int, int]]:
@@ -250,12 +267,12 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
     """
     tasks = (row for track in tracks.values() for row in _flat_rows(job, track))
     batches = iter(lambda: list(islice(tasks, GROUP_ROWS)), [])
-    table = pa.concat_tables(table_from_rows(batch, FLAT) for batch in batches)
-    order = pc.sort_indices(table["task_id"])
-    schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(table))
+    tables = [table_from_rows(batch, FLAT) for batch in batches]
+    order = pc.sort_indices(pa.chunked_array(table["task_id"].chunk(0) for table in tables))
+    schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(order))
     return [
         write_shard(CONFIG, job.split, job.public, schema, place, groups)
-        for place, groups in _gather_shards(table, order, places)
+        for place, groups in _gather_shards(tables, order, places)
     ]
 
 
