@@ -168,13 +168,15 @@ def take_apart(
 
 def _map_rows(paths: Sequence[Path], file: Path) -> pa.Table:
     """Write the rows of some shards to ``file``, uncompressed, and return them memory-mapped: a
-    config may be larger than the memory there is."""
+    config may be larger than the memory there is. The file has no name any more."""
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     file.parent.mkdir(parents=True, exist_ok=True)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for table, _ in groups(paths):
             writer.write_table(table.replace_schema_metadata(None))
-    return read_staged(file.parent, file.stem)
+    rows = read_staged(file.parent, file.stem)
+    file.unlink()  # it stays on disk as long as its rows are mapped
+    return rows
 
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:
