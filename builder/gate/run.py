@@ -152,31 +152,30 @@ def take_apart(
     )
     names = [name for (name,) in found]
     origin = Origin(track.name, split, (split, track.name) in tables.private, len(names))
-    released = {}
+    released = []
     for config in track.tables:
         hidden = config in track.private
         side = truth_side(release, track.name, split) if hidden else public_side(release)
         if paths := shards(side, config, split):
-            released[config] = _map_rows(paths, staging / f"{config}.arrow")
+            _unpack(paths, staging / f"{config}.arrow")
+            released.append(config)
     parts = []
     for number in range(origin.parts):
         own = pa.array(names[number * origin.size : (number + 1) * origin.size], pa.string())
-        rows = {c: t.filter(pc.is_in(t["instance_id"], own)) for c, t in released.items()}
+        # Mapped for each part anew: a config may be larger than the memory there is.
+        mapped = {config: read_staged(staging, config) for config in released}
+        rows = {c: t.filter(pc.is_in(t["instance_id"], own)) for c, t in mapped.items()}
         parts.append(stage_part(origin, origin.folder(staging, number), rows, {}))
     return parts
 
 
-def _map_rows(paths: Sequence[Path], file: Path) -> pa.Table:
-    """Write the rows of some shards to ``file``, uncompressed, and return them memory-mapped: a
-    config may be larger than the memory there is. The file has no name any more."""
+def _unpack(paths: Sequence[Path], file: Path) -> None:
+    """Write the rows of some shards to ``file``, uncompressed; what was there is replaced."""
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     file.parent.mkdir(parents=True, exist_ok=True)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for table, _ in groups(paths):
             writer.write_table(table.replace_schema_metadata(None))
-    rows = read_staged(file.parent, file.stem)
-    file.unlink()  # it stays on disk as long as its rows are mapped
-    return rows
 
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:

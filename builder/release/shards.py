@@ -10,7 +10,7 @@ schema of the answer, and where truth is public the right answer as a test taker
 it is made from the written shards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
@@ -94,9 +94,11 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     for each row group. Raises ``ValueError`` when two rows have the same id. Runs in a worker.
     """
     order, places = _row_groups(job)
-    staged = [read_staged(folder, job.config) for folder in job.parts]
     shards, committed = list[Shard](), list[list[pa.Table]]()
-    for place, groups in _gather_shards(staged, order, places):
+    # Mapped one at a time: a config may be larger than the memory there is.
+    for place, groups in _gather_shards(
+        lambda: (read_staged(folder, job.config) for folder in job.parts), order, places
+    ):
         shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
         if job.row_salts is not None:
             committed.append([_commitments(job, job.row_salts, table) for table in groups])
@@ -104,30 +106,32 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
 
 
 def _gather_shards(
-    tables: Sequence[pa.Table], order: pa.Array, places: Sequence[int]
+    tables: Callable[[], Iterable[pa.Table]], order: pa.Array, places: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
     """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
     ``order``, a group from each of ``places`` to the next. One shard is in memory at a time.
 
-    Rows are numbered through all of ``tables``.
+    Rows are numbered through all of ``tables``, which are asked for anew for each shard.
     """
-    cuts = _spread(len(places) - 1, sum(table.nbytes for table in tables))
+    cuts = _spread(len(places) - 1, sum(table.nbytes for table in tables()))
     for index, (first, last) in enumerate(cuts):
         begin, bounds = places[first], pairwise(places[first : last + 1])
-        shard = _take(tables, order[begin : places[last]].to_numpy().astype(np.int64))
+        shard = _take(tables(), order[begin : places[last]].to_numpy().astype(np.int64))
         yield (index, len(cuts)), [shard.slice(start - begin, end - start) for start, end in bounds]
 
 
-def _take(tables: Sequence[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Table:
+def _take(tables: Iterable[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Table:
     """Return the rows with these numbers, in their order, as one chunk.
 
     Arrow's own ``take`` would first copy all tables into one.
     """
-    starts = np.cumsum([0, *(table.num_rows for table in tables)])
-    home = np.searchsorted(starts, numbers, side="right") - 1
-    taken = (tables[k].take(numbers[home == k] - starts[k]) for k in np.unique(home))
+    taken, home, start = list[pa.Table](), np.empty_like(numbers), 0
+    for number, table in enumerate(tables):
+        own = (start <= numbers) & (numbers < start + table.num_rows)
+        taken.append(table.take(numbers[own] - start))
+        home[own], start = number, start + table.num_rows
     places = np.argsort(np.argsort(home, kind="stable"))
-    return pa.concat_tables([tables[0].slice(0, 0), *taken]).combine_chunks().take(places)
+    return pa.concat_tables(taken).combine_chunks().take(places)
 
 
 def _spread(groups: int, size: int) -> list[tuple[int, int]]:
@@ -272,7 +276,7 @@ def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
     schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(order))
     return [
         write_shard(CONFIG, job.split, job.public, schema, place, groups)
-        for place, groups in _gather_shards(tables, order, places)
+        for place, groups in _gather_shards(lambda: tables, order, places)
     ]
 
 
