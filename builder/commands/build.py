@@ -168,7 +168,8 @@ def _cluster_address(engine: str) -> str | None:
 
 
 def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
-    """Report rejections, sizes and the next steps of a finished build (not with ``--quiet``)."""
+    """Report rejections, sizes and the next steps of a finished build; with ``--quiet`` only where
+    it is."""
     for split, entry in outcome.manifest["splits"].items():
         for track, counts in entry["tracks"].items():
             realised = counts["realised"]
@@ -182,7 +183,7 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
         size = sum(file.stat().st_size for file in files)
         reporter.note(f"{repository.name}: {len(files)} files, {decimal(size)}")
     folder = shlex.quote(str(out))
-    reporter.note(f"{outcome.status}: {out}")
+    reporter.result(f"{outcome.status}: {out}")
     reporter.note(
         f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)"
     )

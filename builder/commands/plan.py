@@ -40,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
             where = f"{split.name} {name}"
             members = specs[split.name, name]
             for axis, counts in planned_levels(members).items():
-                out.print(f"{where}, by {axis}: {list_counts(counts)}")
+                if several := len(members) - sum(counts.values()):
+                    counts["several tasks"] = several
+                out.print(f"{where}, instances by {axis}: {list_counts(counts)}")
             if composition := config.tracks[name].composition(settings, members):
                 out.print(composition_table(f"{where}: composition", composition))
     for line in _figure_lines(config, specs):

@@ -21,7 +21,7 @@ from grader.pages.terminal import console
 class Reporter:
     """Write messages for people to standard error; standard output stays free for data.
 
-    With ``quiet`` only warnings are written.
+    With ``quiet`` only warnings and results are written.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -33,9 +33,13 @@ class Reporter:
         if not self.quiet:
             self.console.print(text)
 
-    def warn(self, text: str) -> None:
+    def result(self, text: str) -> None:
         """Write one line that even a quiet run shows."""
-        self.console.print(f"warning: {text}")
+        self.console.print(text)
+
+    def warn(self, text: str) -> None:
+        """Write a warning, which even a quiet run shows, as one line."""
+        self.result(f"warning: {text}")
 
     @contextmanager
     def working(self) -> Iterator[Callable[[str], None]]:

@@ -138,6 +138,8 @@ class _FaultPlace:
             what = f"missing; give {_expected_value(self.schema)}"
         elif kind == "literal_error" and "description" not in self.schema:
             what = f"unknown name {clip(self.value)}{did_you_mean(str(self.value), self._names)}"
+        elif isinstance(self.value, str) and not self.value.strip():
+            what = f"must not be empty; give {_expected_value(self.schema)}"
         else:
             what = f"must be {_expected_value(self.schema)}, not {clip(self.value)}"
         return f"{self.path}: {what}"

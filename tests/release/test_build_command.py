@@ -67,14 +67,16 @@ def test_a_new_secret_is_256_random_bits_that_build_accepts(
 
 
 def test_standard_output_stays_free_for_data(split_file, command, secret, tmp_path, capsys):
-    """`build ... > log` must not be needed to keep a pipe clean; --quiet says nothing at all."""
+    """`build ... > log` must not be needed to keep a pipe clean; --quiet says where it is."""
     assert command("build", split_file, "--out", tmp_path / "a", "--workers", 1) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
     for part in ("Parquet shards", "rejected attempts: bound not met 9", "next:"):
         assert part in shown.err
-    assert command("build", split_file, "--out", tmp_path / "b", "--workers", 1, "--quiet") == 0
-    assert capsys.readouterr().err == ""
+    quiet = ("build", split_file, "--out", tmp_path / "b", "--workers", 1, "--quiet")
+    for status in ("built", "already built"):
+        assert command(*quiet) == 0
+        assert capsys.readouterr().err == f"{status}: {tmp_path / 'b'}\n"
 
 
 def test_an_unchecked_release_says_so_and_is_neither_published_nor_ranked(

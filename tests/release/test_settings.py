@@ -62,7 +62,7 @@ CASES: list[tuple[dict[str, object], str]] = [
     ({"number": float("nan")}, "number: must be a number from 0 to 0.5, not NaN"),
     ({"number": True}, "number: must be a number from 0 to 0.5, not true"),
     ({"flag": 0}, "flag: must be true or false, not 0"),
-    ({"text": "  "}, 'text: must be text, not "  "'),
+    ({"text": "  "}, "text: must not be empty; give text"),
     ({"model": 7}, "model: must be a model, not 7"),
     ({"texts": "a"}, 'texts: must be a list of texts, not "a"'),
     ({"texts": ["a", 3]}, "texts[1]: must be text, not 3"),
