@@ -109,7 +109,14 @@ def test_each_half_of_an_answer_stands_for_itself() -> None:
             session.stop()
         result = grade(*task_and_truth(row), session.transcript_text())
         assert (result.status, result.points) == ("scored", points)
-        assert result.message.startswith(says)
+        early = "; predicted with experiments left, though "
+        more = f"{early}other graphs remain equivalent to the true one"
+        assert result.message == says + more * (kept == "prediction")
+    session = Laboratory(episode)
+    session.intervene("density", 80.0)
+    session.predict(episode.frequency, EMPTY)
+    result = grade(*task_and_truth(row), session.transcript_text())
+    assert result.message.endswith(f"{early}a reading contradicts the hypothesis")
 
 
 @pytest.mark.parametrize(

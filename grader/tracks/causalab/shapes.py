@@ -221,7 +221,13 @@ def _why(figures: Mapping[str, Any]) -> str:
     elif not figures["graph_exact"]:
         parts.append(f"edges missing, extra or reversed: {figures['shd']}")
     if figures["premature"]:
-        parts.append("predicted with experiments left, though hypothesis or graph was undecided")
+        open_ends = []
+        if figures["hypothesised"] and not figures["consistent"]:
+            open_ends.append("a reading contradicts the hypothesis")
+        if (figures["class_size"] or 1) > 1:
+            open_ends.append("other graphs remain equivalent to the true one")
+        though = f", though {' and '.join(open_ends)}" if open_ends else ""
+        parts.append(f"predicted with experiments left{though}")
     return "; ".join(parts)
 
 
