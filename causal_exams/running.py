@@ -280,9 +280,9 @@ def _print_outcome(run: Run, outcome: Outcome) -> None:
     if outcome.graded is None:
         _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
         return
-    answered = [score for score in outcome.graded.scores if score.status != "missing"]
+    costly = costliest(outcome.graded.scores, 1)
     steps = [
-        *(f"explain {cost.score.task_id} --run {run.out}" for cost in costliest(answered, 1)),
+        *(f"explain {cost.score.task_id} --run {run.out}" for cost in costly),
         f"{run.out / 'report.html'}: every task",
         f"inspect view --log-dir {run.out / 'logs'}",
     ]

@@ -60,13 +60,15 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
     """Return the tasks that cost most, the dearest first, of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
-    weighs more. Tracks of which nothing was answered are left out, as there is nothing to look at.
+    weighs more. Tasks that were not answered are left out, as there is nothing to look at, and so
+    are tracks of which nothing was. They count among the tasks of a track that was tried.
     """
-    tried = {score.track for score in scores if score.status != "missing"}
-    scores = [score for score in scores if score.track in tried]
-    sizes = Counter(score.track for score in scores)
+    answered = [score for score in scores if score.status != "missing"]
+    tried = {score.track for score in answered}
+    sizes = Counter(score.track for score in scores if score.track in tried)
     lost = [
-        Cost(score, 100 * (1 - score.points) / sizes[score.track] / len(sizes)) for score in scores
+        Cost(score, 100 * (1 - score.points) / sizes[score.track] / len(sizes))
+        for score in answered
     ]
     dear = [cost for cost in lost if cost.points > _NOTHING]
     dear.sort(key=lambda cost: (-cost.points, -cost.score.loss, cost.score.task_id))
