@@ -158,7 +158,10 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
     lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
     if result.metric_value is not None and round(result.metric_value - result.points, 6):
         lines.append((result.metric, number(result.metric_value, 6)))
-    return [*lines, ("why", result.message)] if result.message else lines
+    why = result.message
+    if not why and result.metric == "f1" and 0 < result.points < 1:
+        why = "members are missing or extra; --reveal names them"
+    return [*lines, ("why", why)] if why else lines
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None:

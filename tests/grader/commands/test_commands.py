@@ -240,6 +240,8 @@ def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold)
     assert f"edges missing {c} → {b}; extra {d} → moon; to be reversed {b} → {a}" in shown
     assert f"truth edges: {a} → {b}, {c} → {a}, {c} → {b}, {d} → {b}" in shown
     assert "missing" not in plain and "truth edges" not in plain and plain.count(" status ") == 1
+    put(gold, "sketch", json.dumps({"edges": edges[:3]}))
+    assert "why members are missing or extra" in " ".join(runner.run(*words).out.split())
     assert plain_json({"adjust": [], "k": {"x": [[]]}}) == "adjust: (empty); k (x: {(empty)})"
     prompt = "# Task\n\n## Background\nB\n\n## Question\nQ\n\n## Answer\nA"
     assert question_of(prompt, "Background") == "B\n\n## Question\nQ" and question_of(prompt) == "Q"
