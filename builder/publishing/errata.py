@@ -1,5 +1,6 @@
 """Tasks that turned out wrong: listed by a new version, told in ``ERRATA.md``; rows stay."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ _HEAD: Final = (
     "# Errata\n\nTasks that turned out wrong. They count no more; their rows are as they were.\n"
 )
 _LONGEST: Final = 500
+_DOTTED: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 def deprecate(
@@ -28,7 +30,8 @@ def deprecate(
 
     ``ERRATA.md`` gets the reason ``why``, and manifest and papers of both sides are written again.
     ``split`` may be None where there is only one. Raises ``UsageError`` for a task that is not
-    there or is listed already, and for a version that is no plain name or is the present one.
+    there or is listed already, and for a version that is no plain name, is the present one or, as
+    dotted numbers, below it.
     """
     public = public_side(release)
     manifest = read_manifest(public)
@@ -40,6 +43,11 @@ def deprecate(
         raise UsageError(f"--why: say why, in 1 to {_LONGEST} characters")
     if check_plain(version, "--version") == manifest["version"]:
         raise UsageError(f"--version {version}: is the present one; an erratum needs another")
+    both = (version, manifest["version"])
+    if all(_DOTTED.fullmatch(text) for text in both):
+        new, present = ([int(number) for number in text.split(".")] for text in both)
+        if new < present:
+            raise UsageError(f"--version {version}: is below {both[1]}; give a higher one")
     known = {task.task_id: task for task in opened.tasks(split, prompts=False)}
     before = opened.deprecated_tasks(split)
     for task_id in tasks:

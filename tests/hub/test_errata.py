@@ -53,6 +53,7 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(own, tiny, says, t
     [
         (["cds-0000000000000000"], {}, "no task of dev"),
         ([], {"version": "0.1.0"}, "is the present one"),
+        ([], {"version": "0.0.10"}, "is below 0.1.0; give a higher one"),
         ([], {"version": "../x"}, "not a plain name"),
     ],
 )
