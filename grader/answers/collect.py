@@ -61,6 +61,8 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
         raise UsageError(
             f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
         )
+    if (source / "run.json").is_file() and (source / "answers" / "run.json").is_file():
+        raise UsageError(f"{source}: is the folder of a run; its answers are {source / 'answers'}")
     _read_folder(source, "", by_file, {task.track for task in by_file.values()}, found)
     present = set(os.listdir(source))
     if "answers.jsonl" in present:

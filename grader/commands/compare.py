@@ -24,6 +24,7 @@ from grader.commands.common import (
     write_documents,
 )
 from grader.errors import UsageError
+from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
     from grader.answers.attempts import read_submission
     from grader.pages.comparison import comparison_page, comparison_view
-    from grader.pages.systems import in_reading
+    from grader.pages.systems import in_reading, partial_text
     from grader.pages.terminal import console
     from grader.pipeline import grade
     from grader.reports.comparison import compare
@@ -61,4 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     shown = in_reading(result, arguments.reading)
     write_documents(arguments, lambda: result, lambda: comparison_page(shown, tracks))
     console().print(comparison_view(shown, tracks, arguments.full))
+    for one in graded:
+        if partial := partial_text(one.report):
+            told = f"{partial}{one.report['submission']['system']}: what was not asked counts zero"
+            print_lines(f"{told}; --full compares what both answered")
     return 0

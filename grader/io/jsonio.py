@@ -82,9 +82,10 @@ def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
             object_pairs_hook=_unique_keys,
         )
     except json.JSONDecodeError as error:
-        raise BadJson(
-            "not_json", f"line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from None
+        why = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        if text.lstrip().startswith("```"):
+            why = "begins with a Markdown fence; leave out the lines ```"
+        raise BadJson("not_json", why) from None
     _check_surrogates(text)
     return value
 

@@ -14,8 +14,11 @@ from small_release import answer_file, restate, task_id, write_manifest
 DEV = ("--split", "dev")
 
 
-def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gold: Path) -> None:
+def test_names_that_do_not_exist_are_answered_with_near_ones(runner, gold, tmp_path):
     """A misspelt name costs a reader of source code an hour, a did-you-mean costs nothing."""
+    for folder in (tmp_path / "run", tmp_path / "run" / "answers"):
+        folder.mkdir()
+        (folder / "run.json").write_text("{}")
     at = ("--release", runner.release)
     explain = ("explain", task_id("ate"), *at, *DEV)
     said = {
@@ -28,6 +31,7 @@ def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gol
         "no such folder of answers": runner.fails("validate", gold / "no", *at, *DEV),
         "no release there": runner.fails("grade", gold, "--release", gold / "no", *DEV),
         "is this a release folder?": runner.fails("grade", gold, "--release", gold, *DEV),
+        "its answers are": runner.fails("grade", tmp_path / "run", *at, *DEV),
         "packed .parquet": runner.fails("grade", gold / answer_file("ate"), *at, *DEV),
         "must end in .parquet": runner.fails("pack", gold, "--name", "x", "--out", "x", *at, *DEV),
         "1 to 200 characters": runner.fails("pack", gold, "--name", " ", "--out", "x.parquet"),
