@@ -101,7 +101,7 @@ class Report:
         """One flat row a task with the columns of ``--csv`` and ``--parquet``; none where single
         scores may not be seen."""
         self.skill: float | None = data["skill"]
-        """Skill over all tracks: 0 is the best constant answers, 100 is gold.
+        """Skill over all tracks: 100 is gold, 0 the best constant answers, on a twin.
 
         ``None`` where only some tracks were attempted, the exam has no floors, or a redacted
         report may show no figure."""
