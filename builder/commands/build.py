@@ -182,10 +182,15 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
         files = [file for file in repository.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in files)
         reporter.note(f"{repository.name}: {len(files)} files, {decimal(size)}")
-    folder = shlex.quote(str(out))
+    splits = outcome.manifest["splits"]
+    private = [name for name, entry in splits.items() if entry["truth"] == "private"]
+    choice = f" --split {(private or [*splits])[0]}" if len(splits) > 1 else ""
+    side, hint = (out / "public", "; hand out public/ alone") if private else (out, "")
+    release, folder = shlex.quote(str(side)), shlex.quote(str(out))
     reporter.result(f"{outcome.status}: {out}")
     reporter.note(
-        f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)"
+        f"next: python -m grader workspace --release {release}{choice} --out tasks"
+        f"   (take the exam{hint})"
     )
     reporter.note(f"      {PROGRAM} check {folder}   (run the gate again)")
 
