@@ -331,7 +331,7 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
         shown = ", ".join(inside[:4]) + (", …" if len(inside) > 4 else "")
         return f"no answer here, but {shown}: grade one of them, or all with `leaderboard`"
     if submission.run:
-        return "no reply of the run held an answer; `explain TASK --run DIR` shows how a task ended"
+        return "no answer here, only run.json; `explain TASK --run DIR` tells how logged runs ended"
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
 
 

@@ -75,7 +75,8 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
         try:
             found.run = run_card(source)
         except BadJson as error:
-            found.notice(f"run.json: {error.message}; ignored")
+            kind = "not JSON: " if error.reason == "not_json" else ""
+            found.notice(f"run.json: {kind}{error.message}; ignored")
     if "usage.jsonl" in present:
         _read_usage(source / "usage.jsonl", suffixes, found)
     return found

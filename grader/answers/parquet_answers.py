@@ -49,7 +49,8 @@ def read_parquet_answers(
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
     except (Unreadable, *parquet.READ_ERRORS) as error:
-        text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"
+        use = "used" if isinstance(error, Unreadable) else "read as Parquet"
+        text = f"{label}: cannot be {use} ({str(error).splitlines()[0][:200]})"
         if required:
             raise UsageError(f"{text}; pack the answers again") from None
         found.notice(text)
@@ -98,7 +99,10 @@ def _read_rows(
     """
     _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
-    types = {row[0]: row[1] for row in described.fetchall()}
+    types = {row[0].lower(): row[1] for row in described.fetchall()}
+    for column in ("task_id", "answer"):
+        if column not in types:
+            raise Unreadable(f"no column {column}")
     is_bytes = types.get("answer") == "BLOB"
     if "submission_json" in types and "usage_json" in types:
         _read_packed_columns(connection, pattern, label, suffixes, found)

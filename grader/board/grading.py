@@ -136,11 +136,13 @@ def _unranked_reason(graded: GradedSubmission, source: Path) -> str | None:
     if any(score.status != "missing" for score in graded.scores):
         return None
     if not (submission.answers or submission.run or submission.unknown):
-        return f"{source}: neither an answer nor a run.json in it"
+        why = "".join(f" ({text.removesuffix('; ignored')})" for text in submission.notices[:1])
+        return f"{source}: neither an answer nor a usable run.json in it{why}"
     if split.track and submission.answers:
         return f"{source}: answers nothing of track {split.track}"
     if submission.answers or submission.unknown:
-        return f"{source}: {graded.report['notices'][0]}; no answer to this exam in it"
+        exam = f"exam {graded.exam.name} of split {split.name}"
+        return f"{source}: none of its answers is to a task of {exam}; is it the right one?"
     return None
 
 

@@ -285,6 +285,8 @@ def _json_rows(ranked: Ranked, failed: Sequence[tuple[str, str]]) -> list[dict[s
 
 def _find_submissions(folder: Path) -> list[Path]:
     """Return packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
+    if folder.is_file():
+        raise UsageError(f"{folder}: is a file; give the folder that holds it, or `grade` it alone")
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of submissions{nearest_path(folder)}")
     found = submissions_in(folder)

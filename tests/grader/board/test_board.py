@@ -213,8 +213,8 @@ FOLDERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "too many attempts": (
         "over 100 attempts", partial(_only, [f"attempt-{k}" for k in range(101)])),
     "an attempt at nothing": ("no answer in it", partial(_only, ["attempt-1", "attempt-2"])),
-    "nothing": ("neither an answer nor a run.json", partial(_only, [])),
-    "answers to others": ("no answer to this exam in it", partial(_only, ["cds-0.json"])),
+    "nothing": ("neither an answer nor a usable run.json in it", partial(_only, [])),
+    "answers to others": ("is to a task of exam", partial(_only, ["cds-0.json"])),
     EVIL: (TAG, lambda at: None),
 }  # fmt: skip
 """A folder of answers as a whole: what a row or note must say, and what makes the fault."""
@@ -229,7 +229,7 @@ PACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a pipe": ("neither a file nor a folder", os.mkfifo),
     "a linked pack": ("a link; put", lambda at: at.symlink_to("no Parquet.parquet")),
     "a linked folder": ("a link; put", lambda at: at.symlink_to("/")),
-    "other columns": ("cannot be read as Parquet", partial(_query, "SELECT 1 AS id")),
+    "other columns": ("cannot be used (no column task_id)", partial(_query, "SELECT 1 AS id")),
     "rows without end": ("over 1,000,000 rows", partial(
         _query, "SELECT 'x' AS task_id, 'x' AS answer FROM range(1000001)")),
     "a bomb": ("unpack to over 8 MiB", partial(
@@ -239,7 +239,7 @@ PACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a deep card in a pack": ("submission_json: nested more", partial(
         _query, f"SELECT '{task_id('ate')}' AS task_id, '{{}}' AS answer, "
         "repeat('[', 99999) AS submission_json, '{}' AS usage_json")),
-    "evil ids": ("no answer to this exam in it", partial(
+    "evil ids": ("is to a task of exam", partial(
         _query, "SELECT chr(27) || chr(8238) || '[red]' AS task_id, 'x' AS answer")),
 }  # fmt: skip
 """What is wrong with a packed file."""
