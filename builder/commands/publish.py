@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deprecate, check and send as asked; send nothing and return 1 where a check fails."""
-    # What a typing error or an absent token stops is said before the gate, which takes its time.
+    # What a typing error, no token or no network stops is said before the gate takes its time.
     public_side(arguments.release)
     open_release(arguments.release).refuse_unchecked("is not published")
     if arguments.deprecate is not None:
@@ -71,8 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.repo is None:
             return OK
     targets, api = list(_targets(arguments)), connect()
-    if not arguments.dry_run:
-        with explain_hub_errors(arguments.repo):
+    with explain_hub_errors(arguments.repo):
+        if arguments.dry_run:
+            api.repo_exists(arguments.repo, repo_type="dataset")
+        else:
             api.whoami()
     if not _check(arguments):
         print_lines("nothing was sent; `check` prints the whole record")

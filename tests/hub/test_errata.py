@@ -21,8 +21,7 @@ def _mini(release: Path) -> list[str]:
 
 
 def _deprecate(release: Path, *tasks: str, version: str = "0.1.1") -> int:
-    words = ["publish", str(release), "--deprecate", *tasks, "--split", "dev"]
-    words += ["--version", version]
+    words = ["publish", str(release), "--deprecate", *tasks, "--split", "dev", "--version", version]
     return fake_builder.main([*words, "--why", "two readings"])
 
 
