@@ -5,16 +5,18 @@ import json
 import re
 import textwrap
 import tomllib
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import case_files
 import pytest
+import test_case_tables
 
 from builder.commands.main import main
 from builder.tracks.causalds.ask import ASKERS
-from builder.tracks.causalds.ask.wording import _question_and_answer
+from builder.tracks.causalds.ask.wording import _question_and_answer, refuse_unwritten
 from builder.tracks.causalds.design.eligibility import one_each
 from grader.errors import UsageError
 from grader.scoring.model import RawAnswer, Truth
@@ -72,9 +74,11 @@ def test_what_a_new_variant_lacks_is_said_with_its_file(tmp_path: Path) -> None:
         one_each({}, ["a.b"], "asker", "here.py")
     with pytest.raises(UsageError, match=r"^here\.py has a\.c, but variants\.toml"):
         one_each({"a.b": 1, "a.c": 2}, ["a.b"], "asker", "here.py")
-    for words, says in (("TODO: ask $x", "the template's text"), ("Is $z?", r"a \$slot without")):
-        with pytest.raises(UsageError, match=rf"variants\.toml: \[{CAUSALDS[0].key}\] .*{says}"):
-            _question_and_answer(CAUSALDS[0], {"question": words, "answer": ""}, {"x": "A"})
+    first, at = CAUSALDS[0], rf"variants\.toml: \[{CAUSALDS[0].key}\] "
+    with pytest.raises(UsageError, match=f"{at}still has the template's text"):
+        refuse_unwritten([replace(first, rule="TODO: what is right")])
+    with pytest.raises(UsageError, match=rf"{at}has a \$slot without"):
+        _question_and_answer(first, {"question": "Is $z?", "answer": ""}, {"x": "A"})
     (tmp_path / "variants.toml").write_text('[a.b]\nshape = "none"\n')
     with pytest.raises(UsageError, match=r"^grader/tracks/ccr/variants\.toml: 'rung'; it is TOML"):
         read_variants("ccr", tmp_path / "variants.toml", ())
@@ -97,7 +101,7 @@ def test_a_fault_of_an_asker_is_one_line(root, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
-def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, capsys):
+def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, monkeypatch, capsys):
     """The module of an asker may lack a name that the piece uses; an existing one may be lost. Its
     truth and the answer of its case fit the shape: each shape was given ``accepted: []``."""
     family, shape, name = spec.family, spec.shape.name, f"{spec.family}_fresh"
@@ -122,15 +126,21 @@ def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, capsys):
             thing = SimpleNamespace(name="A")
             scene = SimpleNamespace(treatment=thing, outcome=thing, truths=SimpleNamespace(ate=1))
             (question,) = names[name](scene, None)
-            assert question.inputs == {"treatment": "A", "outcome": "A"}
+            assert max(map(len, text.splitlines())) <= 100
     file = json.loads(texts["5-cases.json"])
-    row, (case,) = file["tasks"][name], file["cases"]
+    row, case = file["tasks"][name], file["cases"][0]
     target, value = row.get("target", {}), row.get("value")
+    assert question.inputs.keys() == row["inputs"].keys()
     assert question.truth.target == target and (question.truth.quantity == 1) == ("value" in row)
     task = Task("t", "i", spec, "clean", spec.shape.input_mode, "", shape, "t.json", row["inputs"])
     truth = Truth("t", "i", False, "", value, None, target, (0.0, 0.0, 2.0, 2.0))
     score = score_answer(task, truth, RawAnswer("t.json", case["answer"].encode()))
     assert (score.points, score.pool, score.paper_pool) == (1, case["pool"], case["paper_pool"])
+    # The table as it is passes the tests of tables.
+    rows = {n: SimpleNamespace(**{"abstain": False, **own}) for n, own in file["tasks"].items()}
+    monkeypatch.setattr(test_case_tables, "TASKS", rows)
+    monkeypatch.setitem(test_case_tables.TABLES, spec.key, file["cases"])
+    test_case_tables.test_every_scorer_can_give_every_status_and_every_malformed_kind_is_seen(spec)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from builder.stories.llm.settings import table_without_places
 from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
 from builder.tracks.causalds.ask.constants import constants, twin, variants_of
-from builder.tracks.causalds.ask.wording import Question
+from builder.tracks.causalds.ask.wording import Question, refuse_unwritten
 from builder.tracks.causalds.check.audit import audit_instance, read_scene_story
 from builder.tracks.causalds.check.public import leak_facts, lends, shown_problems
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, MOST_NAMED, hosted_variants
@@ -78,7 +78,9 @@ def composition(config: SceneSettings, specs: Sequence[InstanceSpec]) -> ByAxis:
 
 
 def parse(table: TomlTable) -> SceneSettings:
-    """Return the checked ``causalds`` table. Raises ``UsageError`` with the key and the remedy."""
+    """Return the checked ``causalds`` table. Raises ``UsageError`` with the key and the remedy, and
+    for a variant that is not written yet."""
+    refuse_unwritten()
     config = parse_config(table)
     check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
     return config

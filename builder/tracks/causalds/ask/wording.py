@@ -29,6 +29,9 @@ _TEXTS: Final = Texts(__file__)
 _VARIANTS: Final = Texts(str(Path(shapes.__file__).with_name("variants.py")))
 """The table of variants, whose rows hold the question and the form of its answer."""
 
+_ROW: Final = "grader/tracks/causalds/variants.toml"
+"""That table's place, for messages."""
+
 _DEEPEST: Final = 4
 """The most levels at which shared texts hold one another."""
 
@@ -188,19 +191,27 @@ def write_prompt(
     return f"# Task\n\n{_TEXTS(f'introduction.{variant.shape.input_mode}')}\n\n{body}\n"
 
 
+def refuse_unwritten(variants: Iterable[Variant] = shapes.CAUSALDS) -> None:
+    """Raise ``UsageError`` for a variant whose rule, question or answer is still the template's."""
+    for variant in variants:
+        texts = (variant.rule, *_VARIANTS[variant.key].values())
+        if any(_UNWRITTEN in str(text) for text in texts):
+            what = "still has the template's text; write what it says after TODO"
+            raise UsageError(f"{_ROW}: [{variant.key}] {what}")
+
+
 def _question_and_answer(
     variant: Variant, words: Mapping[str, str], slots: Mapping[str, object]
 ) -> tuple[str, str]:
     """Return the question and the form of its answer, slots filled. Raises ``UsageError`` where a
-    text is still the template's or has a slot without value."""
-    where = f"grader/tracks/causalds/variants.toml: [{variant.key}]"
-    if any(_UNWRITTEN in text for text in (variant.rule, words["question"], words["answer"])):
-        raise UsageError(f"{where} still has the template's text; write what it says after TODO")
+    text has a slot without value."""
     try:
         return _fill_text(words["question"], slots), _fill_text(words["answer"], slots)
     except (KeyError, ValueError) as error:
         what = f"a $slot without value ({error}); give it in the asker's Question(slots=…)"
-        raise UsageError(f"{where} has {what}, or write $$ for a dollar sign") from None
+        raise UsageError(
+            f"{_ROW}: [{variant.key}] has {what}, or write $$ for a dollar sign"
+        ) from None
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:

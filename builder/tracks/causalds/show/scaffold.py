@@ -5,18 +5,21 @@ import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 from builder.tracks.causalds.ask.wording import REGISTERED
+from builder.tracks.causalds.design import eligibility
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY, ENDS
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.tracks.causalds.shapes import CAUSALDS
 
 _PARTS: Final = Path(__file__).with_suffix(".toml")
 _CASES: Final = Path(__file__).parents[4] / "tests" / "grader" / "cases"
-"""The tables of cases. The first of a variant with the shape is the example of a truth."""
+"""The tables of cases. That of a variant with the shape is the example."""
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 _IMPORTS: Final = {
     "Iterator": "from collections.abc import Iterator",
@@ -25,6 +28,9 @@ _IMPORTS: Final = {
     "Scene": "from builder.tracks.causalds.make.scene import Scene",
 }
 """By name: the import that the asker needs where its module lacks that name."""
+
+
+_PARAMETERS: Final = "scene: Scene, rng: np.random.Generator"
 
 
 def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
@@ -46,14 +52,13 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         raise UsageError(f"--out {folder}: not an empty folder; choose another")
     folder.mkdir(parents=True, exist_ok=True)
     alike = {(variant.family, variant.shape.name): variant for variant in CAUSALDS}
+    like = alike.get((family, shape), shapes[shape])
     sibling = alike.get((family, shape), families[family]).key
     ask = REGISTERED[sibling]
     module = getattr(ask, "func", ask).__module__
     lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
-    like = shapes[shape]
-    example = json.loads((_CASES / f"{like.key}.json").read_text(encoding="utf-8"))
-    case = {**example["cases"][0], "task": key.replace(".", "_"), "why": "TODO: the reason"}
-    task = example["tasks"][example["cases"][0]["task"]]
+    tasks, cases = _example_cases(like.key, key.replace(".", "_"))
+    task = next(iter(tasks.values()))
     slots = {
         "key": key,
         "family": family,
@@ -64,9 +69,13 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "imports": "".join(f"{line}\n" for line in lacking) + "\n\n" * bool(lacking),
         "shape": shape,
         "field": like.shape.field,
-        "truth": "quantity=scene.truths.ate" if "value" in task else repr(task["target"]),
-        "task": json.dumps(task, ensure_ascii=False),
-        "case": json.dumps(case, ensure_ascii=False),
+        "parameters": f"\n    {_PARAMETERS}\n" if len(key) > 33 else _PARAMETERS,
+        "inputs": _inputs_text(task["inputs"]),
+        "names": _names_text(ELIGIBILITY[like.key].inputs),
+        "target": "" if "value" in task else f"    target = {_literal(task['target'], 4)}\n",
+        "truth": "quantity=scene.truths.ate" if "value" in task else "target",
+        "tasks": _json_lines(f"{json.dumps(name)}: {_json(own)}" for name, own in tasks.items()),
+        "cases": _json_lines(map(_json, cases)),
         "rung": families[family].rung,
         "rank": sum(variant.family == family for variant in CAUSALDS),
     }
@@ -76,3 +85,65 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         file.write_text(Template(part["text"]).substitute(slots).lstrip("\n"), encoding="utf-8")
         written.append((file, Template(part["place"]).substitute(slots)))
     return written
+
+
+def _example_cases(example: str, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return tasks by name, and cases, of the variant ``example``: the first case of each kind,
+    status, reason, rightness of abstaining, and half of the points. The tasks are called ``name``,
+    ``name_2``, …"""
+    file = json.loads((_CASES / f"{example}.json").read_text(encoding="utf-8"))
+    first: dict[tuple[object, ...], dict[str, Any]] = {}
+    for case in file["cases"]:
+        abstains = file["tasks"][case["task"]].get("abstain", False)
+        what = case["kind"], case["status"], case["reason"]
+        first.setdefault((*what, abstains, case["points"] < 0.5), case)
+    olds = dict.fromkeys(case["task"] for case in first.values())
+    names = {old: f"{name}_{n}" if n > 1 else name for n, old in enumerate(olds, start=1)}
+    cases = [
+        {**case, "task": names[case["task"]], "why": f"TODO: {case['why']}"}
+        for case in first.values()
+    ]
+    return {new: file["tasks"][old] for old, new in names.items()}, cases
+
+
+def _inputs_text(inputs: Mapping[str, object]) -> str:
+    """Return the Python expression of an asker's inputs. ``...`` stands for each value that its
+    author must still give; no such row can be written."""
+    has_ends = inputs.keys() >= ENDS
+    others = [f'"{name}": ...' for name in inputs if not has_ends or name not in ENDS]
+    if has_ends and not others:
+        return "ends(scene)"
+    return f"{{{', '.join(['**ends(scene)'] * has_ends + others)}}}"
+
+
+def _names_text(names: frozenset[str]) -> str:
+    """Return the Python expression of a variant's declared inputs, a constant if one fits."""
+    constants = (name for name, value in vars(eligibility).items() if value == names)
+    return next(constants, "frozenset({" + ", ".join(f'"{n}"' for n in sorted(names)) + "})")
+
+
+def _literal(value: Any, indent: int) -> str:
+    """Return a value of JSON as a Python literal in the form that ``ruff format`` leaves alone."""
+    if isinstance(value, str) and '"' not in value:
+        return f'"{value}"'
+    if not isinstance(value, list | dict):
+        return repr(value)
+    inner, (opening, closing) = indent + 4, "{}" if isinstance(value, dict) else "[]"
+    parts = [_literal(own, inner) for own in value]
+    if isinstance(value, dict):
+        parts = [f'"{name}": {_literal(own, inner)}' for name, own in value.items()]
+    flat = f"{opening}{', '.join(parts)}{closing}"
+    if len(flat) <= 80 - indent and "\n" not in flat:
+        return flat
+    lines = "".join(f"{' ' * inner}{part},\n" for part in parts)
+    return f"{opening}\n{lines}{' ' * indent}{closing}"
+
+
+def _json(value: object) -> str:
+    """Return a value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _json_lines(members: Iterable[str]) -> str:
+    """Return members of a JSON list or object, one a line."""
+    return ",\n    ".join(members)
