@@ -179,9 +179,8 @@ def test_an_empty_folder_packs_and_unpacks(runner: Runner, tmp_path: Path) -> No
     """The name of an empty submission must survive, and its zero."""
     (tmp_path / "none").mkdir()
     packed = tmp_path / "none.parquet"
-    assert (
-        runner.run("pack", tmp_path / "none", "--name", "N", "--out", packed, *runner.dev).code == 0
-    )
+    run = runner.run("pack", tmp_path / "none", "--name", "N", "--out", packed, *runner.dev)
+    assert run.code == 0
     run = runner.grade(packed)
     assert run.report["submission"]["system"] == "N" and run.report["points"] == 0.0
 
@@ -190,13 +189,12 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
     """One broken submission must not cost the others their places."""
     board = tmp_path / "board"
     board.mkdir()
-    shutil.copytree(gold, board / "a")
-    shutil.copytree(gold, board / "b")
+    for name in ("a", "b"):
+        shutil.copytree(gold, board / name)
+        (board / name / "run.json").unlink()
     put(board / "b", "ate", '{"ate": null}')
     (board / "broken.parquet").write_bytes(b"PAR1 not at all")
     (board / "notes.txt").write_text("hello", encoding="utf-8")
-    for name in ("a", "b"):
-        (board / name / "run.json").unlink()
     for name in ("c", "junk"):
         (board / name).mkdir()
     (board / "c" / "run.json").write_text('{"system": "c"}', "utf-8")

@@ -86,10 +86,8 @@ def test_the_commands_print_one_screen_and_the_rest_when_asked(runner, gold, mon
     monkeypatch.setenv("COLUMNS", "80")
     put(gold, "method", "{")
     at = ("grade", gold, *runner.dev, "--exam", "all")
-    short, full = (
-        [line.rstrip() for line in runner.run(*at, *more).out.splitlines()]
-        for more in ((), ("--full",))
-    )
+    outputs = (runner.run(*at, *more).out for more in ((), ("--full",)))
+    short, full = ([line.rstrip() for line in out.splitlines()] for out in outputs)
     assert len(short) <= 24 < len(full) and full[: len(short) - 1] == short[:-1]
     assert max(map(len, short + full)) <= 80
     assert any("explain" in line for line in short) and any("--csv" in line for line in short)
