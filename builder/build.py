@@ -111,7 +111,7 @@ def build_release(
                 remote.remove_store()
         jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
         parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
-        exams = _compose_exams(config, roots, specs, parts)
+        exams = _compose_exams(config, roots, specs, parts, reporter)
         shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
         floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
@@ -202,9 +202,14 @@ def _made_parts(
 
 
 def _compose_exams(
-    config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
+    config: ReleaseConfig,
+    roots: Mapping[str, Root],
+    specs: Specs,
+    parts: Parts,
+    reporter: Reporter,
 ) -> Exams:
-    """Return the exams of every split and track, with the tasks that were built."""
+    """Return the exams of every split and track, with the tasks that were built. Warn of variants
+    that a public exam leaves out."""
     exams: dict[tuple[str, str], Mapping[str, DrawnExam]] = {}
     for split in config.splits:
         root = roots[split.name].key
@@ -216,6 +221,10 @@ def _compose_exams(
             else:
                 able = built_candidates(track, read) if split.draws else ()
                 exams[place] = compose_public(split, track, able, root, str(config.path))
+                for exam, drawn in exams[place].items():
+                    for key, label in drawn.left_out.items():
+                        what = f"{key}: its answer is always '{label}'"
+                        reporter.warn(f"{split.name}: exam {exam} leaves out {what}")
     return exams
 
 

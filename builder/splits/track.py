@@ -95,11 +95,13 @@ class DrawnExam:
 
     ``bundles`` maps a task of a matched ablation to its bundle and arm. ``composition`` is what was
     requested and realised, empty unless the track composed the exam.
+    ``left_out`` maps a variant that a public balanced exam does not ask to its only answer.
     """
 
     task_ids: tuple[str, ...]
     bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     composition: Composition = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,8 +237,7 @@ def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:
-    """Every variant equally often where there are enough; no class of answers left out. These few
-    scenes have one answer only to one variant, dominance, which is asked of three of them."""
+    """Every variant equally often where there are enough; no class of answers left out."""
     found = limited(lambda task: task.variant != DOMINANCE)
     chosen = taken(found, compose(model(root, "balanced", tasks=5 * len(KEYS)), found, KEY, "x"))
     counts = Counter(task.variant for task in chosen)
@@ -259,6 +258,8 @@ def test_a_label_that_is_always_the_same_is_not_asked_for(root: Path) -> None:
     exam = compose(model(root, "balanced", tasks=90), found, KEY, "x")
     asked = {task.variant for task in taken(found, exam)}
     assert boolean not in asked and "prediction.point_predictor" in asked
+    assert exam.left_out[boolean] == "True" and not exam.left_out.keys() & asked
+    assert not compose(model(root, "balanced", tasks=9), found, KEY, "x", private=True).left_out
     assert len(compose(model(root, "balanced", tasks=3), alone, KEY, "x").task_ids) == 3
     with pytest.raises(UsageError, match=f"every task of {boolean} .* has the same answer"):
         hosts = _everything(("clean",))

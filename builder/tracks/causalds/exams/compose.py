@@ -59,6 +59,7 @@ def compose(
     offered = {task.view for candidate in candidates for task in candidate.tasks}
     views = [view for view in VIEWS if view in offered]
     bundles: dict[str, tuple[str, str]] = {}
+    left_out: dict[str, str] = {}
     match model:
         case ComposedExam():
             picks = _compose_by_priors(model, candidates, views, key, where, private)
@@ -66,9 +67,21 @@ def compose(
             picks, bundles = _compose_matched(model, candidates, key, where)
         case _:  # a balanced exam
             picks = _compose_balanced(model, candidates, key, where, private, classes)
+            left_out = {} if private else _left_out(candidates, picks)
     asked = [(scene.traits["structure"], Cell(task.variant, task.view)) for scene, task in picks]
     composition = composition_of(model, asked, views)
-    return DrawnExam(tuple(task.name for _, task in picks), bundles, composition)
+    return DrawnExam(tuple(task.name for _, task in picks), bundles, composition, left_out)
+
+
+def _left_out(candidates: Sequence[Candidate], picks: Sequence[Pick]) -> dict[str, str]:
+    """Return the variants without a pick whose tasks all have one label, each with that label."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for task in (task for one in candidates for task in one.tasks):
+        labels[task.variant].add(task.label)
+    for _, task in picks:
+        labels.pop(task.variant, None)
+    alike = {name: own for name, own in labels.items() if one_label(name, [{x} for x in own])}
+    return {name: min(own) for name, own in sorted(alike.items())}
 
 
 def composition_of(
