@@ -223,7 +223,7 @@ def _compose_exams(
                 exams[place] = compose_public(split, track, able, root, str(config.path))
                 for exam, drawn in exams[place].items():
                     for key, label in drawn.left_out.items():
-                        what = f"{key}: its answer is always '{label}'"
+                        what = f"{key}: its answers are all of one class, '{label}'"
                         reporter.warn(f"{split.name}: exam {exam} leaves out {what}")
     return exams
 
