@@ -30,9 +30,6 @@ _IMPORTS: Final = {
 """By name: the import that the asker needs where its module lacks that name."""
 
 
-_PARAMETERS: Final = "scene: Scene, rng: np.random.Generator"
-
-
 def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]:
     """Write the pieces of a variant ``family.name`` into ``folder``; return (path, where it goes).
     Raises ``UsageError`` for a key that is none, taken or of no family, an unknown shape, and a
@@ -69,10 +66,9 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "imports": "".join(f"{line}\n" for line in lacking) + "\n\n" * bool(lacking),
         "shape": shape,
         "field": like.shape.field,
-        "parameters": f"\n    {_PARAMETERS}\n" if len(key) > 33 else _PARAMETERS,
         "inputs": _inputs_text(task["inputs"]),
         "names": _names_text(ELIGIBILITY[like.key].inputs),
-        "target": "" if "value" in task else f"    target = {_literal(task['target'], 4)}\n",
+        "target": "" if "value" in task else f"    target = {task['target']!r}\n",
         "truth": "quantity=scene.truths.ate" if "value" in task else "target",
         "tasks": _json_lines(f"{json.dumps(name)}: {_json(own)}" for name, own in tasks.items()),
         "cases": _json_lines(map(_json, cases)),
@@ -120,23 +116,6 @@ def _names_text(names: frozenset[str]) -> str:
     """Return the Python expression of a variant's declared inputs, a constant if one fits."""
     constants = (name for name, value in vars(eligibility).items() if value == names)
     return next(constants, "frozenset({" + ", ".join(f'"{n}"' for n in sorted(names)) + "})")
-
-
-def _literal(value: Any, indent: int) -> str:
-    """Return a value of JSON as a Python literal in the form that ``ruff format`` leaves alone."""
-    if isinstance(value, str) and '"' not in value:
-        return f'"{value}"'
-    if not isinstance(value, list | dict):
-        return repr(value)
-    inner, (opening, closing) = indent + 4, "{}" if isinstance(value, dict) else "[]"
-    parts = [_literal(own, inner) for own in value]
-    if isinstance(value, dict):
-        parts = [f'"{name}": {_literal(own, inner)}' for name, own in value.items()]
-    flat = f"{opening}{', '.join(parts)}{closing}"
-    if len(flat) <= 80 - indent and "\n" not in flat:
-        return flat
-    lines = "".join(f"{' ' * inner}{part},\n" for part in parts)
-    return f"{opening}\n{lines}{' ' * indent}{closing}"
 
 
 def _json(value: object) -> str:
