@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from grader.pages.charts import Dot, DotRow, cost_cloud, dot_rows
+from grader.pages.charts import cost_cloud, dots
 from grader.pages.page import Block, Fold, Paragraph, Section, page
 from grader.pages.report import SPECIFICATION, census, runs
 from grader.pages.report_page import DRAWN, FOOTER, NOTES, tokens_per_task, track_section
@@ -216,13 +216,15 @@ def _intervals(reports: Sequence[Report], counts: str) -> Svg:
     rows = []
     for report in reports:
         value, interval = report[counts], report[f"{counts}_interval"]
-        drawn = interval and [max(start, end) for end in interval]
-        dots = [] if value is None else [Dot(0, max(start, value), drawn)]
         floor = report["floor"] if counts == "points" else None
-        ticks = [] if floor is None else [(floor, f"floor {points(floor)}")]
-        end = f"no overall {counts}" if value is None else points(value)
-        rows.append(DotRow(name_of(report), dots, ticks, end))
-    return dot_rows(f"{counts.capitalize()} of each system", rows, whole=100, start=start)
+        rows.append({
+            "name": name_of(report),
+            "value": value if value is None else max(start, value),
+            "interval": interval and [max(start, end) for end in interval],
+            "tick": None if floor is None else (floor, f"floor {points(floor)}"),
+            "end": f"no overall {counts}" if value is None else points(value),
+        })  # fmt: skip
+    return dots(f"{counts.capitalize()} of each system", rows, 100, start)
 
 
 def _cost(reports: Sequence[Report]) -> list[Block]:

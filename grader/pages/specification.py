@@ -5,7 +5,8 @@ those that the terminal shows, ``needs`` is the member without which (as in reda
 is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title``,
 ``rows``, ``columns``, ``left`` (how many columns are aligned left, by default 1) and ``note``; with
 ``drop_empty`` columns of dashes are left out, with ``fold`` a page shows the table when that is
-clicked. ``rows`` is a member of a track's part of the report
+clicked; with ``pivot`` the last two columns are heading and cell of a column of their own
+(:meth:`grader.pages.table.Table.widened`). ``rows`` is a member of a track's part of the report
 (:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
 every part is a row, or with ``needs`` (a path) every part that has something there. A column is a
 key, which heads it too, or a list of heading, key, format and further keys: a format is given the
@@ -123,19 +124,14 @@ class Specification:
             {**FORMATS, **(formats or {})},
         )
 
-    def page(self, parts: Sequence[Part]) -> list[Section]:
-        """Return the sections of a page. A table without a row is left out."""
-        return [
-            Section(
-                f"{self.track}: {title}", [b for name in names for b in self.blocks(name, parts)]
-            )
-            for title, names in self.sections.items()
-        ]
-
     def of_reports(self, reports: Sequence[Report]) -> list[Section]:
-        """Return :meth:`page` of the reports that answer something and have ``needs``, else []."""
+        """Return the sections of a page on the reports that answer something and have ``needs``, or
+        []. A table without a row is left out."""
         parts = parts_with(parts_of(reports, self.track), self.needs)
-        return self.page(parts) if parts else []
+        return [
+            Section(f"{self.track}: {title}", [b for one in names for b in self.blocks(one, parts)])
+            for title, names in (self.sections.items() if parts else ())
+        ]
 
     def in_terminal(self, report: Report) -> list[Table]:
         """Return the tables of one report, without the column of its system."""
@@ -150,8 +146,7 @@ class Specification:
             found = non_empty(self.table(name, parts))
             fold = self.tables[name].get("fold")
             return [Fold(fold, found, len(parts) == 1)] if fold and found else found
-        made: Sequence[Block] = self.makers[name](parts)
-        return made
+        return list(self.makers[name](parts))
 
     def of_rows(self, name: str, rows: Sequence[Row], **places: str) -> Table:
         """Return a table of these rows. ``places`` are words for places like ``{reading}``."""
@@ -174,6 +169,8 @@ class Specification:
         head, cells = zip(*columns, strict=True)
         lines = [[cell(row) for cell in cells] for row in make(parts)]
         table = Table(title, head, lines, found.get("left", 1), note)
+        if found.get("pivot"):
+            table = table.widened()
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:
@@ -193,33 +190,23 @@ class TrackPages:
     """The functions by which a track shows its tasks and its part of reports.
 
     A redacted report lacks members of a track's part, and these functions must do without them.
-
-    ``explain_task``
-        returns what ``browse`` shows of a task beside its prompt, given the task, its truth and its
-        world row (empty where there is none).
-    ``draw_answer``
-        returns one verified answer as an HTML page (``explain --html``).
-    ``diagnose``
-        returns lines (label, text) that compare one scored answer with its truth (``explain
-        --reveal``).
-    ``tables``
-        returns further tables of one report for the terminal.
-    ``sections``
-        returns further sections of a page about one or more reports.
-    ``board_columns``
-        returns further columns of a leaderboard, each a heading and a cell for each report. Without
-        it a board of this track alone has a column for each family.
-    ``compared``
-        returns further tables of a comparison, given the track's part of it.
     """
 
     explain_task: Callable[[Task, Truth, Mapping[str, Any]], Explanation] | None = None
+    """What ``browse`` shows of a task beside its prompt, given its world row (or an empty one)."""
     draw_answer: Callable[[Task, Truth, CheckedAnswer], str] | None = None
+    """One verified answer as an HTML page (``explain --html``)."""
     diagnose: Callable[[Task, Truth, CheckedAnswer], Sequence[tuple[str, str]]] = lambda *_: ()
+    """Lines (label, text) that compare a scored answer with its truth (``explain --reveal``)."""
     tables: Callable[[Report], Sequence[Table]] = lambda _: ()
+    """Further tables of one report for the terminal."""
     sections: Callable[[Sequence[Report]], Sequence[Section]] = lambda _: ()
+    """Further sections of a page about one or more reports."""
     board_columns: Callable[[Sequence[Report]], list[tuple[str, list[str]]]] | None = None
+    """Further columns of a leaderboard, each a heading and a cell a report; by default, on a board
+    of this track alone, a column for each family."""
     compared: Callable[[Part], Sequence[Table]] = lambda _: ()
+    """Further tables of a comparison, given the track's part of it."""
 
 
 def pages_of(track: Track) -> TrackPages:

@@ -1,18 +1,17 @@
 """A kit for pictures: markup in pixels, y downwards, that escapes what it is given."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from grader.pages.words import safe
 
-_HUES: Final = (280, 45, 330, 190, 95, 0, 255)
 INKS: Final = (
     "var(--mark)",
     "var(--other)",
     "var(--third)",
-    *(f"hsl({hue} 62% 52%)" for hue in _HUES),
+    *(f"hsl({hue} 62% 52%)" for hue in (280, 45, 330, 190, 95, 0, 255)),
 )
 """A colour for each series, again from the first after ten. Its mark has a shape as well."""
 
@@ -24,8 +23,6 @@ _NARROW: Final = frozenset("ijltfrI.,:;'|!()[]·- ")
 _WIDE: Final = frozenset("mwMW@%…")
 
 Point = tuple[float, float]
-Ticks = Iterable[tuple[float, str]]
-"""Values on an axis with what is written at them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +35,6 @@ class Svg:
     parts: Sequence[str]
     inline: bool = False
     caption: str = ""
-
-    def with_caption(self, caption: str) -> "Svg":
-        """Return the picture with a caption above it."""
-        return replace(self, caption=caption)
 
     def markup(self) -> str:
         """Return the SVG element, inside a figure where there is a caption."""
@@ -75,12 +68,6 @@ def line(start: Point, end: Point, hover: str = "", /, **style: str | float) -> 
     return element("line", "", hover, x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
 
-def path(points: Sequence[Point], style: str) -> str:
-    """Return straight lines from each point to the next."""
-    shape = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return element("path", d=f"M{shape}", style=style)
-
-
 def arrow(
     start: Point, end: Point, hover: str = "", size: float = 7, bend: Point | None = None, /,
     **style: str | float,
@@ -103,12 +90,11 @@ def arrow(
 
 def words(
     x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
-    size: float = 13, **more: str,
+    size: float = 13,
 ) -> str:  # fmt: skip
     """Return text at its baseline. What does not fit into ``room`` is cut and shows on hovering."""
     cut = fit(value, room, size) if room else value
-    if size != 13:
-        more["style"] = f"font-size:{size:g}px"
+    more = {"style": f"font-size:{size:g}px"} if size != 13 else {}
     if kind:
         more["kind"] = kind
     hover = value if cut != value else ""
@@ -148,88 +134,6 @@ class Scale:
         return self.start + (self.end - self.start) * (at - low) / (high - low)
 
 
-_ROUNDING: Final = 1e-9
-
-
-def rounded_up(value: float) -> float:
-    """Return the least of 1, 2, 4, 8 times a power of ten, from 0.01 up, to cover; 1 for 0."""
-    if value <= _ROUNDING:
-        return 1.0
-    base = 10.0 ** max(-2, math.floor(math.log10(value)))
-    return next(factor * base for factor in (1, 2, 4, 8, 10) if factor * base >= value)
-
-
-def quarter_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return five ticks from one end of an axis to the other."""
-    values = [low + (high - low) * share for share in (0, 0.25, 0.5, 0.75, 1)]
-    return [(value, f"{value:g}") for value in values]
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """An axis of a cloud: its name, its ends and its ticks."""
-
-    name: str
-    low: float = 0.0
-    high: float = 1.0
-    ticks: Sequence[tuple[float, str]] = tuple(quarter_ticks(0, 1))
-    log: bool = False
-
-    @staticmethod
-    def linear(name: str, values: Sequence[float]) -> "Axis":
-        """Return the axis from 0, or a round number below all values, to one above them."""
-        low = -rounded_up(-min(values)) if min(values) < 0 else 0.0
-        high = rounded_up(max(values))
-        return Axis(name, low, high, quarter_ticks(low, high))
-
-    @staticmethod
-    def logarithmic(name: str, values: Sequence[float]) -> "Axis":
-        """Return the logarithmic axis between powers of ten around values, which are positive."""
-        low = math.floor(math.log10(min(values)))
-        high = max(math.ceil(math.log10(max(values))), low + 1)
-        step = max(1, math.ceil((high - low) / 5))
-        ticks = [(10.0**power, _power_of_ten(power)) for power in range(low, high + 1, step)]
-        return Axis(name, 10.0**low, 10.0**high, ticks, log=True)
-
-
-def _power_of_ten(power: int) -> str:
-    """Return 10 ** power as a label, with k, M or G from 1000 on."""
-    for size, unit in ((9, "G"), (6, "M"), (3, "k")):
-        if power >= size:
-            return f"{10 ** (power - size):,}{unit}"
-    return f"{10**power:g}"
-
-
-def axes(
-    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", room: float = 0
-) -> list[str]:
-    """Return level lines at the ticks ``upwards``, names at those ``across``, and a title below.
-
-    A logarithmic x has upright lines too. Where names need more ``room`` than a tick has, they are
-    written smaller, and on two lines by turns.
-    """
-    parts = []
-    for value, name in upwards:
-        at = y(value)
-        parts.append(line((x.start, at), (x.end, at), kind="grid"))
-        parts.append(words(x.start - 8, at + 4, name, "axis", "end"))
-    ticks, size, space, turns = list(across), 12.0, 0.0, 1
-    if room:
-        widest = max((width_of(name, size) for _, name in ticks), default=0) or 1
-        size = max(9.0, min(size, size * room / widest))
-        if any(width_of(name, size) > room for _, name in ticks):
-            space, turns = 2 * room, 2
-    for place, (value, name) in enumerate(ticks):
-        at = x(value)
-        if x.log:
-            parts.append(line((at, y.start), (at, y.end), kind="grid"))
-        down = y.start + 16 + 12 * (place % turns)
-        parts.append(words(at, down, name, "axis", "middle", space, size))
-    if title:
-        parts.append(words((x.start + x.end) / 2, y.start + 40, title, "axis", "middle"))
-    return parts
-
-
 def ink(series: int) -> str:
     """Return the colour of a series."""
     return INKS[series % len(INKS)]
@@ -244,12 +148,3 @@ def mark(series: int, x: float, y: float, hover: str = "") -> str:
         shape = f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z"
         return element("path", "", hover, d=shape, style=fill)
     return element("rect", "", hover, x=x - 4.5, y=y - 4.5, width=9, height=9, style=fill)
-
-
-def legend(names: Sequence[str], x: float, top: float, room: float) -> tuple[list[str], float]:
-    """Return the marks of all series below each other with their names, and where they end."""
-    parts = [
-        mark(series, x, top + 20 * series) + words(x + 14, top + 4 + 20 * series, name, room=room)
-        for series, name in enumerate(names)
-    ]
-    return parts, top + 20 * len(names)

@@ -1,6 +1,6 @@
 """A table as a value, of plain text that may be a submitter's: each renderer escapes it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -45,17 +45,18 @@ class Table:
     left: int = 1
     note: str = ""
 
-    @staticmethod
-    def pivot(
-        title: str,
-        head: Sequence[str],
-        columns: Sequence[Any],
-        rows: Iterable[tuple[Sequence[Any], Mapping[Any, Any]]],
-        note: str = "",
-    ) -> "Table":
-        """Return the table of rows named under ``head``; a cell that a row lacks is a dash."""
-        cells = [[*names, *(found.get(one, "–") for one in columns)] for names, found in rows]
-        return Table(title, [*head, *map(str, columns)], cells, len(head), note)
+    def widened(self) -> "Table":
+        """Return the table with a column for each distinct word in the last column but one.
+
+        The last column has its cells. Rows that agree in all other columns become one.
+        """
+        further = dict.fromkeys(str(row[-2]) for row in self.rows)
+        found: dict[tuple[str, ...], tuple[list[str | Cell], dict[str, str | Cell]]] = {}
+        for *names, heading, cell in self.rows:
+            _, cells = found.setdefault(tuple(map(str, names)), (names, {}))
+            cells[str(heading)] = cell
+        rows = [[*names, *(cells.get(k, "–") for k in further)] for names, cells in found.values()]
+        return replace(self, head=[*self.head[:-2], *further], rows=rows, left=len(self.head) - 2)
 
     def pick(self, places: Sequence[int]) -> "Table":
         """Return the table with the columns at these places alone."""

@@ -18,7 +18,7 @@ from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.algorithm import additive_errors
 from grader.tracks.ccr.contexts import StatedContext, stated_contexts
 from grader.tracks.ccr.shapes import merge_units
-from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of, sections
+from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
@@ -193,7 +193,7 @@ def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     }  # fmt: skip
     (table,) = SPECIFICATION.in_terminal(report)
     assert table.head[0] == "variant" and len(table.rows) == 3
-    *_, own = sections([report])
+    *_, own = SPECIFICATION.of_reports([report])
     text = "".join(block.markup() for block in own.blocks if hasattr(block, "markup"))
     assert own.blocks and text.count("<circle") == 6
 

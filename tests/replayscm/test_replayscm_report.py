@@ -119,7 +119,6 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
     }
     html = draw.page("title", "", SPECIFICATION.of_reports([submission]), "")
     assert html.count("<svg") == 5 and "Hid-Roots" in html and "<b>bold" not in html
-    assert "paper: symbolic exact-search" in html
     determined, pools, by_place = SPECIFICATION.in_terminal(submission)
     assert len(pools.rows) == len(report["pools"]) and by_place.rows
     share = report["determination"][0]["share"]

@@ -11,7 +11,7 @@ from typing import Any, Final
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
 from grader.pages import page as draw
-from grader.pages.charts import Level, lines
+from grader.pages.charts import lines
 from grader.pages.page import Paragraph, Section, SideBySide, non_empty
 from grader.pages.svg import Svg, arrow, element, words
 from grader.pages.table import Table
@@ -107,16 +107,13 @@ def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collect
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
     """Draw the F1s held after 0 to ``last`` interventions, from the first hypothesis on."""
-    held: list[Mapping[str, Any] | None] = []
-    for step in range(last + 1):
-        given = [row for row in rows if row["step"] <= step]
-        held.append(given[-1] if given else None)
-    series = [
-        (label, [Level(row[key]) if row else None for row in held])
+    held = [[row for row in rows if row["step"] <= step][-1:] for step in range(last + 1)]
+    drawn = [
+        {"series": label, "level": step, "value": row[0][key] if row else None}
         for key, label in _CURVES.items()
+        for step, row in enumerate(held)
     ]
-    steps = [str(step) for step in range(last + 1)]
-    return lines("metrics by step", steps, series, 1, "interventions made")
+    return lines("metrics by step", drawn, 1, "interventions made")
 
 
 def _hypotheses(laboratory: Laboratory, steps: Sequence[Mapping[str, Any]]) -> Table:

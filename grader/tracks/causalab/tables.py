@@ -5,19 +5,21 @@ nodes (A.1). Regimes of a suite differ in observation and intervention alone.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.charts import Axis, clouds, dots, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold
-from grader.pages.specification import Specification, TrackPages
-from grader.pages.svg import Axis, Point, Svg
+from grader.pages.specification import Format, Specification, TrackPages
+from grader.pages.svg import Point, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
-from grader.pages.table import Cell, Table
+from grader.pages.table import Cell
 from grader.pages.words import edge_changes, number, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
@@ -25,6 +27,7 @@ from grader.tracks.causalab.session_page import session_page
 from grader.tracks.causalab.shapes import true_hypothesis
 
 Rates = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 
 METRICS: Final = {
     "accuracy": "task accuracy",
@@ -50,10 +53,13 @@ _VARIED: Final = re.compile(r"(.+?)(?:-(\d+))? \d+o\d+i")
 _BASE_SIZE: Final = 4
 """The size of suites whose names have none (hidden and quadratic ones)."""
 _DRAWN: Final = 6
-_ACROSS, _UPWARDS = Axis("task accuracy"), Axis("all-edge F1")
+
+_FORMATS: Final[Mapping[str, Format]] = {
+    "beside": lambda value, base: Cell(number(value), aside=signed_number(value - base, 3))
+}
 
 
-def experimenting(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def experimenting(parts: Sequence[Part]) -> Rows:
     """Return the rows of suites in which interventions were made, of all systems."""
     return [row for row in rows_of(parts, "suites") if row["used"]]
 
@@ -63,25 +69,30 @@ def _spot(rates: Rates) -> Point:
     return rates["accuracy"], rates["edge_f1"]
 
 
+def _cloud(title: str, rows: Sequence[Rates], arrows: Sequence[Rates]) -> Svg:
+    """Draw suites by task accuracy and all-edge F1, each named on hovering."""
+    spots = [{**row, "value": _spot(row)} for row in rows]
+    return clouds(title, spots, Axis("task accuracy"), Axis("all-edge F1"), arrows=arrows)
+
+
 def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
     """Draw task accuracy against all-edge F1, a mark per suite and regime (Figure 3).
 
     Where a system has both regimes of a graph size, an arrow leads from the mean of observation
     only to the mean of observation with intervention.
     """
-    found = []
-    for part in parts:
-        name = part["system"]
-        points = [
-            (_spot(rates), f"{name}, {label}: {rates['accuracy']:.3f}, {rates['edge_f1']:.3f}")
-            for label, rates in part["suites"].items()
-        ]
-        arrows = [
-            (start, end, f"{name}, {size} nodes: observation only to mixed")
-            for size, start, end in _regime_means(part["suites"])
-        ]
-        found.append(Cloud(name, points, arrows))
-    return [clouds("task accuracy against edge F1", found, _ACROSS, _UPWARDS)]
+    rows = [
+        {**row, "series": row[SYSTEM],
+         "hover": f"{row[SYSTEM]}, {row['level']}: {row['accuracy']:.3f}, {row['edge_f1']:.3f}"}
+        for row in rows_of(parts, "suites")
+    ]  # fmt: skip
+    arrows = [
+        {"series": part[SYSTEM], "from": start, "value": end,
+         "hover": f"{part[SYSTEM]}, {size} nodes: observation only to mixed"}
+        for part in parts
+        for size, start, end in _regime_means(part["suites"])
+    ]  # fmt: skip
+    return [_cloud("task accuracy against edge F1", rows, arrows)]
 
 
 def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
@@ -104,68 +115,67 @@ def _mean(rows: Sequence[Rates]) -> Point:
     return accuracy, f1
 
 
-def _sizes(parts: Sequence[Part]) -> tuple[list[int], list[tuple[str, dict[int, Rates]]]]:
-    """Return, of the first ``_DRAWN`` parts alone, the sorted sizes of their main suites, and
-    (system, rates by size) of each.
-    """
-    found = [(part["system"], _main(part)) for part in parts[:_DRAWN]]
-    return sorted({size for _, suites in found for size in suites}), found
+def _main_size(label: str) -> int | None:
+    """Return the nodes of "suite regime" if main: two records, a budget of 4(k - 1); or None."""
+    match = _MAIN.fullmatch(label)
+    size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
+    return size if match and (seen, budget) == (2, 4 * (size - 1)) else None
+
+
+def main_suites(parts: Sequence[Part]) -> Rows:
+    """Return the rows of the main suites of the first ``_DRAWN`` systems, with ``size``, sorted by
+    it; [] without two sizes."""
+    found = ({**row, "size": _main_size(row["level"])} for row in rows_of(parts[:_DRAWN], "suites"))
+    rows = sorted((row for row in found if row["size"] is not None), key=itemgetter("size"))
+    return rows if len({row["size"] for row in rows}) > 1 else []
 
 
 def by_size(parts: Sequence[Part]) -> list[Svg]:
     """Draw each figure over the sizes of the main suites (Figures 6 and 10); [] without two."""
-    sizes, found = _sizes(parts)
-    names = [f"{size} nodes" for size in sizes]
-    drawn = []
-    for key, label in {**METRICS, "shd": "SHD, lower is better"}.items():
-        series = [
-            (name, [Level(suites[size][key]) if size in suites else None for size in sizes])
-            for name, suites in found
-        ]
-        ceiling = None if key == "shd" else 1
-        drawn.append(lines(label, names, series, ceiling).with_caption(label))
-    return drawn if len(sizes) > 1 else []
-
-
-def gaps(parts: Sequence[Part]) -> list[Block]:
-    """Return the first system minus each other, in percentage points, by size (Figure 5).
-
-    Above the table the first other that differs is drawn. [] without two systems and two sizes.
-    """
-    sizes, ((first, best), *others) = _sizes(parts)
-    if not others or len(sizes) < 2:
-        return []
-    found = {
-        (name, key): {s: best[s][key] - suites[s][key] for s in sizes if s in best and s in suites}
-        for name, suites in others
-        for key in METRICS
-    }
     rows = [
-        (
-            [Cell(name, "name"), METRICS[key]],
-            {s: signed_number(100 * gap) for s, gap in row.items()},
-        )
-        for (name, key), row in found.items()
+        {**row, "series": row[SYSTEM], "level": f"{row['size']} nodes"}
+        for row in main_suites(parts)
     ]
-    note = f"{first} minus the system, percentage points, by number of nodes."
-    table = Table.pivot("Gap by graph size", ["system", "figure"], sizes, rows, note)
-    second = next((name for (name, _), row in found.items() if any(row.values())), others[0][0])
+    shown = {**METRICS, "shd": "SHD, lower is better"} if rows else {}
+    return [
+        lines(label, [{**row, "value": row[key]} for row in rows], None if key == "shd" else 1)
+        for key, label in shown.items()
+    ]
+
+
+def gaps(parts: Sequence[Part]) -> Rows:
+    """Return the ``gap``, the first system minus each other in percentage points, by ``figure`` and
+    ``size`` (Figure 5)."""
+    first, *others = [part[SYSTEM] for part in parts]
+    rows = {(row[SYSTEM], row["size"]): row for row in main_suites(parts)}
+    return [
+        {SYSTEM: name, "figure": label, "size": size, "first": first,
+         "gap": 100 * (rows[first, size][key] - rows[name, size][key])}
+        for name in others
+        for key, label in METRICS.items()
+        for size in dict.fromkeys(size for _, size in rows)
+        if {(first, size), (name, size)} <= rows.keys()
+    ]  # fmt: skip
+
+
+def gaps_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Draw the gaps of the first other system that differs; [] without two systems and sizes."""
+    rows = gaps(parts)
+    shown = next((row for row in rows if row["gap"]), rows[0] if rows else {})
     drawn = [
-        DotRow(METRICS[key], [Dot(sizes.index(s), gap) for s, gap in found[second, key].items()])
-        for key in METRICS
+        {"name": row["figure"], "series": f"{row['size']} nodes", "value": row["gap"]}
+        for row in rows
+        if row[SYSTEM] == shown[SYSTEM]
     ]
-    names = [f"{size} nodes" for size in sizes]
-    title = f"{first} minus {second}"
-    return [dot_rows(title, drawn, names, start=-1).with_caption(title), table]
+    return [dots(f"{shown['first']} minus {shown[SYSTEM]}", drawn, 100, -100)] if rows else []
 
 
-Regimes = Mapping[str, Mapping[str, Mapping[int, tuple[str, Rates]]]]
-"""Family of suites -> what is varied -> how much of it -> the regime and its rates."""
+def _regimes(part: Part) -> dict[str, Rows]:
+    """Return by family of suites, if it has several regimes, their rows.
 
-
-def _regimes(part: Part) -> Regimes:
-    """Return the families of suites with several regimes: sorted by family, mode and amount."""
-    found: dict[str, dict[str, dict[int, tuple[str, Rates]]]] = {}
+    ``series`` is what is varied, and ``level`` how much of it; rows are sorted by both.
+    """
+    found = defaultdict[str, Rows](list)
     for label, rates in part["suites"].items():
         suite, _, regime = label.rpartition(" ")
         match = _SCALING.fullmatch(label) or _OTHER.fullmatch(label)
@@ -174,12 +184,12 @@ def _regimes(part: Part) -> Regimes:
         seen, budget = int(match.group(1)), int(match.group(2))
         family = suite if match.re is _OTHER else f"{match.group(3)} nodes"
         mode = f"{seen} records and interventions" if seen else "interventions"
-        place = (mode, budget) if budget else ("records", seen)
-        found.setdefault(family, {}).setdefault(place[0], {})[place[1]] = regime, rates
+        place = {"series": mode if budget else "records", "level": budget or seen}
+        found[family].append({**rates, **place, "hover": f"{family}, {regime}"})
     return {
-        family: {mode: dict(sorted(row.items())) for mode, row in sorted(modes.items())}
-        for family, modes in sorted(found.items())
-        if sum(map(len, modes.values())) > 1
+        family: sorted(rows, key=itemgetter("series", "level"))
+        for family, rows in sorted(found.items())
+        if len(rows) > 1
     }
 
 
@@ -187,19 +197,14 @@ def scaling(parts: Sequence[Part]) -> list[Block]:
     """Draw accuracy and edge F1 of each family over records or interventions (Figures 12, 13)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
-        drawn: list[Block] = []
-        for family, modes in _regimes(part).items():
-            steps = sorted({step for row in modes.values() for step in row})
+        drawn = []
+        for family, rows in _regimes(part).items():
+            ordered = sorted(rows, key=itemgetter("level"))
             for key in ("accuracy", "edge_f1"):
-                series = [
-                    (mode, [Level(row[s][1][key]) if s in row else None for s in steps])
-                    for mode, row in modes.items()
-                ]
-                title, across = f"{METRICS[key]}, {family}", "records, or interventions"
-                drawn.append(
-                    lines(title, [*map(str, steps)], series, 1, across).with_caption(title)
-                )
-        blocks += [Fold(part["system"], drawn, len(parts) == 1)] if drawn else []
+                shown = [{**row, "value": row[key]} for row in ordered]
+                title = f"{METRICS[key]}, {family}"
+                drawn.append(lines(title, shown, 1, "records, or interventions"))
+        blocks += [Fold(part[SYSTEM], drawn, len(parts) == 1)] if drawn else []
     return blocks
 
 
@@ -207,72 +212,50 @@ def paths(parts: Sequence[Part]) -> list[Block]:
     """Draw accuracy against edge F1, an arrow from each budget to the next (Figure 11)."""
     blocks: list[Block] = []
     for part in parts[:_DRAWN]:
-        drawn: list[Block] = []
-        for family, modes in _regimes(part).items():
-            found = []
-            for mode, row in modes.items():
-                spots = [(_spot(rates), f"{family}, {regime}") for regime, rates in row.values()]
-                arrows = [(a, b, hover) for (a, _), (b, hover) in pairwise(spots)]
-                found.append(Cloud(mode, spots, arrows))
-            title = f"{part['system']}, {family}"
-            drawn.append(clouds(title, found, _ACROSS, _UPWARDS).with_caption(title))
-        blocks += [Fold(f"{part['system']}: regimes in order of budget", drawn)] if drawn else []
-    return blocks
-
-
-def stopping(parts: Sequence[Part]) -> list[Block]:
-    """Draw figures of stopping after right and wrong predictions, a chart a system (Figure 14)."""
-    blocks: list[Block] = []
-    for part in parts[:_DRAWN]:
-        rows = []
-        for key, label in STOPPING.items():
-            ends = [part["metrics"][f"{key}_{outcome}"] for outcome in ("accurate", "inaccurate")]
-            rows.append(
-                DotRow(label, [Dot(k, end) for k, end in enumerate(ends) if end is not None])
-            )
-        if any(row.dots for row in rows):
-            series = ("right predictions", "wrong predictions")
-            blocks.append(dot_rows(part["system"], rows, series).with_caption(part["system"]))
-    return blocks
-
-
-def against_main(parts: Sequence[Part]) -> list[Block]:
-    """Return suites beside their main suite (Tables 3 to 6, Figures 2, 4, 8, 9); or []."""
-    rows, found = [], []
-    for part in parts[:_DRAWN]:
-        name, main = part["system"], _main(part)
-        points = [(_spot(rates), f"{name}, main-{size}") for size, rates in main.items()]
-        arrows = []
-        for label, rates in part["suites"].items():
-            base = main.get(_size_of_base(label) or 0)
-            if base is None:
-                continue
-            points.append((_spot(rates), f"{name}, {label}"))
-            arrows.append((_spot(base), _spot(rates), f"{name}, {label}"))
-            cells = [
-                Cell(number(rates[key]), aside=signed_number(rates[key] - base[key], 3))
-                for key in METRICS
+        drawn = []
+        for family, rows in _regimes(part).items():
+            arrows = [
+                {**second, "from": _spot(first), "value": _spot(second)}
+                for first, second in pairwise(rows)
+                if first["series"] == second["series"]
             ]
-            rows.append([Cell(part[SYSTEM], "name"), label, str(rates["tasks"]), *cells])
-        found.append(Cloud(name, points, arrows))
-    note = "Beside each figure its difference to the main suite of the same size."
-    head = ["system", "suite, regime", "tasks", *METRICS.values()]
-    picture = clouds("the main suite and its variations", found, _ACROSS, _UPWARDS)
-    table = Table("Against the main suite", head, rows, left=2, note=note)
-    return [picture, table] if rows else []
+            drawn.append(_cloud(f"{part[SYSTEM]}, {family}", rows, arrows))
+        blocks += [Fold(f"{part[SYSTEM]}: regimes in order of budget", drawn)] if drawn else []
+    return blocks
 
 
-def _main(part: Part) -> dict[int, Rates]:
-    """Return the rates of the main suites by graph size."""
-    sizes = {_main_size(label): rates for label, rates in part["suites"].items()}
-    return {size: rates for size, rates in sizes.items() if size is not None}
+def stopping(parts: Sequence[Part]) -> Iterator[Svg]:
+    """Draw figures of stopping after right and wrong predictions, a chart a system (Figure 14)."""
+    for part in parts[:_DRAWN]:
+        rows = [
+            {"name": label, "series": f"{outcome} predictions", "value": part["metrics"][name]}
+            for key, label in STOPPING.items()
+            for outcome, name in (("right", f"{key}_accurate"), ("wrong", f"{key}_inaccurate"))
+        ]
+        if any(row["value"] is not None for row in rows):
+            yield dots(part[SYSTEM], rows)
 
 
-def _main_size(label: str) -> int | None:
-    """Return the nodes of "suite regime" if main: two records, a budget of 4(k - 1); or None."""
-    match = _MAIN.fullmatch(label)
-    size, seen, budget = map(int, match.groups()) if match else (0, 0, 0)
-    return size if match and (seen, budget) == (2, 4 * (size - 1)) else None
+def variations(parts: Sequence[Part]) -> Rows:
+    """Return suites that vary a main suite, which is their ``base`` (Tables 3 to 6)."""
+    rows = rows_of(parts[:_DRAWN], "suites")
+    main = {(row[SYSTEM], size): row for row in rows if (size := _main_size(row["level"]))}
+    pairs = ((row, main.get((row[SYSTEM], _size_of_base(row["level"]) or 0))) for row in rows)
+    return [{**row, "base": base} for row, base in pairs if base is not None]
+
+
+def against_main(parts: Sequence[Part]) -> list[Svg]:
+    """Draw an arrow from each main suite to each of its variations (Figures 2, 4, 8, 9)."""
+    found = variations(parts)
+    main = [row for row in rows_of(parts[:_DRAWN], "suites") if _main_size(row["level"])]
+    rows = [
+        {**row, "series": row[SYSTEM], "hover": f"{row[SYSTEM]}, {row['level']}"}
+        for row in [*main, *found]
+    ]
+    arrows = [
+        {**row, "from": _spot(row["base"]), "value": _spot(row)} for row in rows if "base" in row
+    ]
+    return [_cloud("the main suite and its variations", rows, arrows)] if found else []
 
 
 def _size_of_base(label: str) -> int | None:
@@ -318,7 +301,9 @@ def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str
     return [*lines, ("wrong sign", "; ".join(signs))] if signs else lines
 
 
-SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
+SPECIFICATION: Final = Specification.read(
+    Path(__file__).with_name("page.toml"), globals(), _FORMATS
+)
 
 
 PAGES: Final = TrackPages(

@@ -1,9 +1,4 @@
-"""The causalds track: how the answers to its variants are checked and scored.
-
-What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.shapes`; how an answer
-of each form is read and scored in :mod:`~grader.tracks.causalds.shapes`. Abstentions, missing and
-invalid answers never get to a scorer (:mod:`grader.scoring.route`). Formulas: CausalDS §3.7 and
-Tables 8-10.
+"""The causalds track. Formulas: CausalDS §3.7 and Tables 8-10.
 
 What the scorers read of a truth row
 ------------------------------------
@@ -51,7 +46,12 @@ from pathlib import Path
 from typing import Final
 
 from grader.scoring.track import RunFigure, Track, TrackPages
-from grader.tracks.causalds.figures import board_members, compare, extend, score_by_reading
+from grader.tracks.causalds.figures import (
+    compare,
+    extend,
+    leaderboard_ranks,
+    score_by_reading,
+)
 from grader.tracks.causalds.matched_tasks import bundle
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.shapes import CAUSALDS
@@ -79,6 +79,8 @@ TRACK: Final = Track(
     ),
     attempts=repeats,
     compare=compare,
-    board_members=board_members,
+    board_members=lambda reports: [
+        {"composite_rank": ranks} for ranks in leaderboard_ranks(reports)
+    ],
     pages=_pages,
 )

@@ -42,7 +42,14 @@ def extend(track: Members, results: TrackResults) -> None:
     if len(own) <= SMALL_EXAM:
         seed = seed_of(score.task_id for score in own)
         draws = draw_instances(sorted({score.instance_id for score in own}), seed)
-    slices = _fill_readings(track, table)
+    track["readings"], slices = {}, []
+    for row in table.query("causalds/readings", LOSS_CAP):
+        axis, level, name = row.pop("axis"), row.pop("level"), row.pop("reading")
+        if axis == "exam":
+            del row["mean_nrel_err"]  # a figure of views alone (Table 6)
+            track["readings"][name] = row
+        else:
+            slices.append((axis, level, name, row))
     losses = losses_by_reading(own) if draws is not None else {}
     for name, reading in track["readings"].items():
         reading["causalds_score_interval"] = draws and interval(
@@ -64,19 +71,6 @@ def extend(track: Members, results: TrackResults) -> None:
         track["matched"] = found
 
 
-def _fill_readings(track: Members, table: ScoreTable) -> list[tuple[str, str, str, Members]]:
-    """Fill in the readings of the whole exam; return those of slices with axis, level and name."""
-    track["readings"], slices = {}, []
-    for row in table.query("causalds/readings", LOSS_CAP):
-        axis, level, name = row.pop("axis"), row.pop("level"), row.pop("reading")
-        if axis == "exam":
-            del row["mean_nrel_err"]  # a figure of views alone (Table 6)
-            track["readings"][name] = row
-        else:
-            slices.append((axis, level, name, row))
-    return slices
-
-
 def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
     """Return (instance, pool, loss) of tasks by reading; the paper's drops some tasks."""
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
@@ -93,8 +87,7 @@ def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
 def score_replicates(draws: Draws, losses: Iterable[TaskLoss], reading: str) -> list[float | None]:
     """Return replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where a draw is empty.
 
-    The score is the mean of the pools' losses, weighted by their tasks: a pool of means adds its
-    sum of losses, a pool of medians as many medians as it has tasks.
+    A pool of means adds its sum of losses, a pool of medians as many medians as it has tasks.
     """
     averaged: list[tuple[str, float]] = []
     ranked: dict[str, list[tuple[str, float]]] = {}
@@ -171,30 +164,23 @@ def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Dr
 
 
 def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
-    """Return a row a variant: coverage, its 95% interval (None without draws), width (Table 6)."""
+    """Return a row a variant: coverage, its 95% interval (None without draws), width (Table 6).
+
+    The interval is Wilson's where every interval holds the truth or does not, as those of effects
+    do. Else it is the bootstrap's, which needs two tasks.
+    """
     held = table.query("causalds/coverages") if draws is not None else []
     found = []
     for row in table.query("causalds/calibration"):
-        same = [
-            line
-            for line in held
-            if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
-        ]
-        row["coverage_interval"] = draws and _coverage_interval(same, draws)
-        found.append({"variant": row.pop("level"), **row})
+        key = row["level"], row["nominal"]
+        same = [line for line in held if (line["level"], line["nominal"]) == key]
+        coverages, ends = [line["coverage"] for line in same], None
+        if draws is not None and set(coverages) <= {0.0, 1.0}:
+            ends = wilson(sum(coverages), len(coverages))
+        elif draws is not None and len(same) > 1:
+            ends = interval(_mean_replicates(same, "coverage", draws))
+        found.append({"variant": row.pop("level"), **row, "coverage_interval": ends})
     return found
-
-
-def _coverage_interval(rows: Sequence[Mapping[str, Any]], draws: Draws) -> list[float] | None:
-    """Return the 95% interval of a mean coverage, None where it cannot be had.
-
-    It is Wilson's where every interval holds the truth or does not, as those of effects do. Else it
-    is the bootstrap's, which needs two rows.
-    """
-    coverages = [row["coverage"] for row in rows]
-    if all(coverage in (0.0, 1.0) for coverage in coverages):
-        return wilson(sum(coverages), len(coverages))
-    return interval(_mean_replicates(rows, "coverage", draws)) if len(rows) > 1 else None
 
 
 Part = Mapping[str, Any]
@@ -259,11 +245,6 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
         for place, rank in zip(places, composite_ranks(columns), strict=True):
             ranks[place][reading] = rank
     return ranks
-
-
-def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return ``{"composite_rank": {reading: rank}}`` of each report, for ``--json``."""
-    return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
 
 
 def axis_ranks(

@@ -9,7 +9,7 @@ different views are a bundle, and the view is the arm.
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from operator import add, itemgetter
@@ -38,6 +38,13 @@ _PAIR: Final = (
 )  # fmt: skip
 LISTED: Final = 200
 """Bundles listed one by one in a report."""
+_VALIDITY: Final = {
+    (True, True): "valid in both",
+    (True, False): "valid in the reference only",
+    (False, True): "valid in the other only",
+    (False, False): "valid in neither",
+}
+"""What became of a pair, by whether the answers of the reference and of the other arm are valid."""
 
 _OF_THE_VIEW: Final = frozenset({"columns"})
 """Inputs that describe the data of a view, not the question."""
@@ -60,14 +67,13 @@ def matched_figures(table: ScoreTable) -> dict[str, Any] | None:
     by_arm = table.query("causalds/matched_arms", DIAGNOSTIC_CAP)
     if not by_arm:
         return None
-    ranges = table.query("causalds/matched_ranges", DIAGNOSTIC_CAP)
     pairs = table.query("causalds/matched_pairs", DIAGNOSTIC_CAP, REFERENCE)
     return {
         "arms": by_arm,
         "contrasts": [
             _contrast(arm, list(rows)) for arm, rows in groupby(pairs, itemgetter("arm"))
         ],
-        "ranges": _ranges(ranges),
+        "ranges": _ranges(table.query("causalds/matched_ranges", DIAGNOSTIC_CAP)),
         "pairs": [
             {name: row[name] for name in _PAIR}
             for row in sorted(pairs, key=itemgetter("bundle", "arm"))[:LISTED]
@@ -79,43 +85,30 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one row of Table 24: paired differences of the capped loss, resampled by scene.
 
     A difference is that of ``arm`` minus the reference, so that above 0 ``arm`` is worse. Survivors
-    are the pairs with a valid answer in both arms.
+    are the pairs with a valid answer in both arms. The contributions of ``parts``, by which answers
+    are valid, are sums over the number of all pairs: they add up to the mean (Figure 10).
     """
-    deltas = [(pair["instance_id"], pair["delta"]) for pair in pairs]
+    deltas = [pair["delta"] for pair in pairs]
     survivors = [pair["delta"] for pair in pairs if pair["both_valid"]]
+    parts = {name: {"pairs": 0, "contribution": 0.0} for name in _VALIDITY.values()}
+    for pair in pairs:
+        part = parts[_VALIDITY[pair["reference_valid"], pair["valid"]]]
+        part["pairs"] += 1
+        part["contribution"] += pair["delta"] / len(pairs)
     return {
         "arm": arm,
         "reference": REFERENCE,
         "pairs": len(pairs),
-        "scenes": len({instance for instance, _ in deltas}),
-        "mean": _mean([delta for _, delta in deltas]),
-        "sd": _sd([delta for _, delta in deltas]),
-        "interval": _by_cluster(deltas),
-        "worse": sum(delta > 0 for _, delta in deltas),
-        "better": sum(delta < 0 for _, delta in deltas),
+        "scenes": len({pair["instance_id"] for pair in pairs}),
+        "mean": _mean(deltas),
+        "sd": _sd(deltas),
+        "interval": _by_cluster([(pair["instance_id"], pair["delta"]) for pair in pairs]),
+        "worse": sum(delta > 0 for delta in deltas),
+        "better": sum(delta < 0 for delta in deltas),
         "survivor_pairs": len(survivors),
         "survivor_mean": _mean(survivors) if survivors else None,
-        "parts": _parts_by_validity(pairs),
+        "parts": parts,
     }
-
-
-def _parts_by_validity(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return pairs and ``contribution`` to the mean difference, by which answers are valid.
-
-    A contribution is a sum over the number of all pairs: they add up to the mean (Figure 10).
-    """
-    kinds: dict[tuple[bool, bool], str] = {
-        (True, True): "valid in both",
-        (True, False): "valid in the reference only",
-        (False, True): "valid in the other only",
-        (False, False): "valid in neither",
-    }
-    found = {name: {"pairs": 0, "contribution": 0.0} for name in kinds.values()}
-    for pair in pairs:
-        part = found[kinds[pair["reference_valid"], pair["valid"]]]
-        part["pairs"] += 1
-        part["contribution"] += pair["delta"] / len(pairs)
-    return found
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -144,12 +137,8 @@ def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return _sum(values) / len(values)
-
-
-def _sum(values: Iterable[float]) -> float:
-    """Return the sum, added in order: what ``sum`` does with rounding depends on the Python."""
-    return reduce(add, values, 0.0)
+    """Return the mean, added in order: what ``sum`` does with rounding depends on the Python."""
+    return reduce(add, values, 0.0) / len(values)
 
 
 def _sd(values: Sequence[float]) -> float | None:
@@ -157,4 +146,5 @@ def _sd(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     mean = _mean(values)
-    return math.sqrt(_sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    squares = reduce(add, [(value - mean) ** 2 for value in values], 0.0)
+    return math.sqrt(squares / (len(values) - 1))

@@ -39,10 +39,7 @@ def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
 
 def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
     """Return the figures of repeated attempts: ``attempts`` (their number), ``binary``, ``slices``
-    and ``pools``.
-
-    There are at least two, each with a score row for every task.
-    """
+    and ``pools``. There are at least two, each with a score row for every task."""
     count = len(attempts)
     with ScoreTable(attempts[0]) as table:
         _fill_attempts(table, attempts)
@@ -58,37 +55,23 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
 
 
 def _fill_attempts(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
-    """Create the table ``attempts`` and fill it with a row for each attempt, from 1, and task.
+    """Create and fill the table ``attempts``: a row for each attempt, from 1, and task.
 
-    ``loss`` is the paper's, NULL where the answer is no candidate. ``fixed_loss`` is the fixed
-    reading's.
+    ``valid``: a committed, valid answer to an identifiable target. ``loss`` is the paper's,
+    ``fixed_loss`` the fixed reading's.
     """
     table.connection.execute(
         "CREATE TEMP TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, "
         "passed BOOLEAN, valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
     )
-    table.fill(
-        "attempts",
-        ("attempt", "task_id", "pool", "passed", "valid", "loss", "fixed_loss"),
-        [
-            (
-                number,
-                score.task_id,
-                score.pool,
-                score.loss == 0,
-                _is_candidate(score),
-                score.paper_loss if _is_candidate(score) else None,
-                score.loss,
-            )
-            for number, scores in enumerate(attempts, start=1)
-            for score in scores
-        ],
-    )
-
-
-def _is_candidate(score: Score) -> bool:
-    """Return whether a row is of a committed, valid answer to an identifiable target."""
-    return score.status == "scored" and not score.abstained and not score.should_abstain
+    rows = []
+    for number, scores in enumerate(attempts, start=1):
+        for one in scores:
+            valid = one.status == "scored" and not one.abstained and not one.should_abstain
+            passed, losses = one.loss == 0, (one.paper_loss, one.loss)
+            rows.append((number, one.task_id, one.pool, passed, valid, *losses))
+    columns = ("attempt", "task_id", "pool", "passed", "valid", "loss", "fixed_loss")
+    table.fill("attempts", columns, rows)
 
 
 def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] | None:
@@ -152,13 +135,8 @@ def _pools(
     for row in losses:
         pool = found.setdefault(row["pool"], {"tasks": row["tasks"], "best": [], "worst": []})
         for side in ("best", "worst"):
-            pool[side].append(
-                {
-                    "median": row[side],
-                    "valid": row[f"{side}_valid"],
-                    "median_fixed": row[f"{side}_fixed"],
-                }
-            )
+            valid, fixed = row[f"{side}_valid"], row[f"{side}_fixed"]
+            pool[side].append({"median": row[side], "valid": valid, "median_fixed": fixed})
     for row in spread:
         found[row["pool"]] |= {"run_sd": row["run_sd"], "run_sd_tasks": row["tasks"]}
     return found

@@ -1,14 +1,17 @@
-"""Rows and formats of the tables in CausalDS's ``page.toml``, and its columns of a leaderboard."""
+"""Rows, formats and charts of CausalDS's ``page.toml``, and its columns of a leaderboard."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from grader.io.names import normal_name
+from grader.pages.charts import bars, cost_cloud, dots, heat_cell, lines
 from grader.pages.graph import Edge, Explanation, Graph, Kind, proofs
-from grader.pages.page import Block, Fold
+from grader.pages.page import Fold
 from grader.pages.specification import Format, Specification, TrackPages
+from grader.pages.svg import Svg
 from grader.pages.systems import (
     SYSTEM,
     Part,
@@ -20,13 +23,25 @@ from grader.pages.systems import (
     rows_of,
 )
 from grader.pages.table import Cell, Table, find
-from grader.pages.words import edge_changes, number, percent, with_count
+from grader.pages.words import (
+    edge_changes,
+    number,
+    percent,
+    percent_interval,
+    signed_number,
+    with_count,
+)
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.route import READINGS
 from grader.scoring.shape import Task
-from grader.tracks.causalds import charts
 from grader.tracks.causalds.figures import axis_ranks, composite_ranks, leaderboard_ranks
+from grader.tracks.causalds.matched_tasks import REFERENCE
 from grader.tracks.causalds.scoring import answered_pairs, read_pairs
+
+DRAWN: Final = 20
+"""Systems that are drawn; tables have all of them."""
+_LINES: Final = 6
+"""Systems in a picture of lines."""
 
 AXES: Final = {
     "rung": "rung",
@@ -47,12 +62,18 @@ PUBLISHED: Final = {
 Rows = list[dict[str, Any]]
 
 
+def _shade(loss: float, mark: str, valid: bool) -> Cell:
+    """Return the loss of one arm of a pair, a star beside it where its answer has a mark all the
+    same, or why there is no valid answer."""
+    shown = number(loss, 2) + ("*" if mark else "")
+    return heat_cell(loss, shown if valid else mark or "none")
+
+
 _FORMATS: Final[Mapping[str, Format]] = {
     "dollars": lambda cost: "–" if cost is None else f"${cost:,.2f}",
     "length": lambda listed: str(len(listed)),
-    # Beside a valid answer any mark of how one failed is shown as a star.
-    "marked": lambda loss, mark, valid: Cell(number(loss), aside="*" if valid and mark else mark),
     "percent_of": lambda part, whole: percent(part / whole) if whole else "–",
+    "shade": _shade,
     "sizes": lambda *counts: "–" if None in counts else "/".join(map(str, counts)),
 }
 
@@ -92,8 +113,9 @@ def readings_in_order(parts: Sequence[Part]) -> Rows:
     return sorted(rows_of(parts, "readings"), key=lambda row: order.index(row["level"]))
 
 
-def ranks(parts: Sequence[Part]) -> list[Table]:
-    """Return Table 14: Composite Rank in each rung, view and input mode; [] for one system."""
+def ranks(parts: Sequence[Part]) -> Rows:
+    """Return Table 14: the Composite Rank of each system in each rung, view and input mode, and
+    overall; [] for one system."""
     reading = reading_of(parts)
     found = {
         f"{AXES[axis]} {level}": ranks
@@ -101,26 +123,24 @@ def ranks(parts: Sequence[Part]) -> list[Table]:
         for level, ranks in axis_ranks(parts, axis, reading).items()
     }
     found["overall"] = composite_ranks([part["readings"].get(reading, {}) for part in parts])
-    rows = [
-        ([Cell(part[SYSTEM], "name")], {name: number(column[k]) for name, column in found.items()})
-        for k, part in enumerate(parts)
+    return [
+        {SYSTEM: part[SYSTEM], "slice": name, "rank": column[k]}
+        for k, part in enumerate(parts if len(parts) > 1 else ())
+        for name, column in found.items()
     ]
-    note = (
-        "Average place in pass rate, S_NR and F1 loss, 0 best and 1 worst; ties share their "
-        "places. It compares the systems of this page only."
-    )
-    table = Table.pivot("Composite Rank by slice", ["system"], [*found], rows, note)
-    return [table] if len(parts) > 1 else []
 
 
-def slices(parts: Sequence[Part]) -> list[Block]:
-    """Return all slices of one submission, a table an axis; [] for several, as too long."""
-    blocks: list[Block] = []
+def levels_of(parts: Sequence[Part], axis: str) -> Rows:
+    """Return the figures of each system at each level of an axis, level by level."""
+    return sorted(rows_of(parts, f"slices.{axis}"), key=lambda row: row["level"])
+
+
+def slices(parts: Sequence[Part]) -> Iterator[Fold]:
+    """Yield all slices of one submission, a table an axis; none for several, as too long."""
     for axis, title in AXES.items() if len(parts) == 1 else ():
-        table = SPECIFICATION.table("slice", parts, _levels(axis), axis=title)
-        opened = axis in ("rung", "view")
-        blocks += [Fold(f"by {title}", [table], opened)] if table.rows else []
-    return blocks
+        table = SPECIFICATION.table("slice", parts, partial(levels_of, axis=axis), axis=title)
+        if table.rows:
+            yield Fold(f"by {title}", [table], axis in ("rung", "view"))
 
 
 def rates(parts: Sequence[Part]) -> list[Fold]:
@@ -136,96 +156,67 @@ def rates_by_view(parts: Sequence[Part]) -> list[Table]:
 
 def _rates(parts: Sequence[Part], axis: str, about: str) -> list[Table]:
     """Return the rates of every level of an axis with n in brackets, a table for each reading."""
+    rows = partial(levels_of, axis=axis)
     return [
-        SPECIFICATION.table(
-            "rate", parts, _levels(axis), axis=AXES[axis], about=about, reading=name
-        )
+        SPECIFICATION.table("rate", parts, rows, axis=AXES[axis], about=about, reading=name)
         for name in readings_from(reading_of(parts))
     ]
 
 
-def _levels(axis: str) -> Callable[[Sequence[Part]], Rows]:
-    """Return the function that makes the rows of an axis, level by level."""
-
-    def rows(parts: Sequence[Part]) -> Rows:
-        found = rows_of([{**part["slices"], "system": part["system"]} for part in parts], axis)
-        return sorted(found, key=lambda row: row["level"])
-
-    return rows
-
-
-def composition(parts: Sequence[Part]) -> list[Table]:
+def composition(parts: Sequence[Part]) -> Rows:
     """Return Table 11, numbers of tasks by motif and family of the first part; [] without."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in parts[0].get("composition", ()):
-        for place in (
-            (row["structure"], row["family"]),
-            (row["structure"], "all"),
-            ("all", row["family"]),
-            ("all", "all"),
-        ):
-            counts[place] += row["tasks"]
-    motifs, families = (dict.fromkeys(sorted({p[k] for p in counts} - {"all"})) for k in (0, 1))
-    rows = [
-        ([motif], {f.replace("_", " "): str(counts[motif, f] or "") for f in [*families, "all"]})
-        for motif in [*motifs, "all"]
-    ]
-    columns = [family.replace("_", " ") for family in [*families, "all"]]
-    title = "Table 11: composition of the exam"
-    return [Table.pivot(title, ["motif"], columns, rows)] if counts else []
-
-
-_ATTEMPT_NOTE: Final = (
-    "Pools follow the truth alone. Losses are medians over tasks with a valid answer, which are "
-    "counted in brackets. The headline is that of the first attempt."
-)
-
-
-def attempts(parts: Sequence[Part]) -> list[Table]:
-    """Return Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
-    repeated = [part for part in parts if part.get("attempts")]
-    most = max((part["attempts"]["attempts"] for part in repeated), default=0)
-    rows = [
-        ([Cell(part[SYSTEM], "name"), label], {f"k = {k}": cell for k, cell in found.items()})
-        for part in repeated
-        for label, found in _attempt_lines(part["attempts"])
-    ]
-    columns = [f"k = {k}" for k in range(1, most + 1)]
-    table = Table.pivot(
-        "Repeated attempts, pools by the truth", ["system", "figure"], columns, rows, _ATTEMPT_NOTE
+        for motif in (row["structure"], "all"):
+            for family in (row["family"].replace("_", " "), "all"):
+                counts[motif, family] += row["tasks"]
+    motifs, families = (
+        sorted({place[k] for place in counts}, key=lambda name: (name == "all", name))
+        for k in (0, 1)
     )
-    return [table] if rows else []
+    return [
+        {"motif": motif, "family": family, "tasks": counts[motif, family] or None}
+        for motif in motifs
+        for family in families
+    ]
 
 
-def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[int, str]]]:
-    """Yield label and cells by k of one system's lines; figures of all at the last k."""
-    binary, last = found["binary"], found["attempts"]
-    if binary is not None:
+def attempts(parts: Sequence[Part]) -> Rows:
+    """Return Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss.
+
+    A figure of all attempts stands at the last k.
+    """
+    return [
+        {SYSTEM: part[SYSTEM], "figure": label, "k": f"k = {k}", "shown": text}
+        for part in parts
+        if part.get("attempts")
+        for label, texts in _attempt_lines(part["attempts"])
+        for k, text in enumerate(texts, part["attempts"]["attempts"] - len(texts) + 1)
+    ]
+
+
+def _attempt_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield label and texts of one system's lines, a text for each k or one for all attempts."""
+    if (binary := found["binary"]) is not None:
         about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
-        kinds = {
-            "pass_at": "pass@k",
-            "pass_all": "pass^k",
-            "pass_at_first": "passed in the first k",
-        }
-        for key, label in kinds.items():
-            yield label + about, dict(enumerate(map(percent, binary[key]), start=1))
-        shares = {
-            "unstable": "unstable",
-            "stable_fail": "always fails",
-            "mean_success": "mean of a run",
-        }
-        for key, label in shares.items():
-            yield label, {last: percent(binary[key])}
+        for key, label in (
+            ("pass_at", "pass@k"),
+            ("pass_all", "pass^k"),
+            ("pass_at_first", "passed in the first k"),
+        ):
+            yield label + about, [*map(percent, binary[key])]
+        for key, label in (
+            ("unstable", "unstable"),
+            ("stable_fail", "always fails"),
+            ("mean_success", "mean of a run"),
+        ):
+            yield label, [percent(binary[key])]
     for name, pool in found["pools"].items():
         for side in ("best", "worst"):
             losses = [with_count(number(row["median"]), row["valid"]) for row in pool[side]]
-            yield f"{side}-of-k loss, {name}", dict(enumerate(losses, start=1))
-    for name, pool in found["pools"].items():
+            yield f"{side}-of-k loss, {name}", losses
         if "run_sd" in pool:
-            yield (
-                f"run SD, {name}",
-                {last: with_count(number(pool["run_sd"]), pool["run_sd_tasks"])},
-            )
+            yield f"run SD, {name}", [with_count(number(pool["run_sd"]), pool["run_sd_tasks"])]
 
 
 def lifts(parts: Sequence[Part]) -> Rows:
@@ -241,13 +232,101 @@ def lifts(parts: Sequence[Part]) -> Rows:
     return rows
 
 
-def validity_changes(parts: Sequence[Part]) -> Rows:
-    """Return a row for each part, by validity, of each mean difference (Figure 10)."""
+def every_pair(parts: Sequence[Part]) -> Rows:
+    """Return Figure 9: a row for each side of every matched pair, the reference's first."""
+    sides = (("reference_", REFERENCE), ("", None))
     return [
-        {**contrast, "kind": kind, **found}
-        for contrast in rows_of(parts, "matched.contrasts")
-        for kind, found in contrast["parts"].items()
+        {SYSTEM: row[SYSTEM], "bundle": row["bundle"], "arm": arm or row["arm"]}
+        | {name: row[f"{side}{name}"] for name in ("loss", "mark", "valid")}
+        for row in rows_of(parts, "matched.pairs")
+        for side, arm in sides
     ]
+
+
+def decomposition_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return Figure 10: the mean paired difference of each contrast as a bar of its parts."""
+    rows = [
+        {
+            "name": f"{row['system']}: {row['arm']} − {row['reference']}",
+            "end": signed_number(row["mean"], 2),
+            "series": f"pairs {kind}",
+            "value": one["contribution"],
+            "hover": f"{kind}: {one['pairs']} pairs, {signed_number(one['contribution'], 3)}",
+        }
+        for row in rows_of(parts[:_LINES], "matched.contrasts")
+        for kind, one in row["parts"].items()
+    ]
+    title = "Figure 10: the mean difference of the capped loss, by its parts"
+    return [bars(title, rows)] if rows else []
+
+
+def abstention_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return Figure 3b: shares of right content, due abstentions, and needless ones."""
+    series = {
+        "content_pass_rate": "right on what has an answer",
+        "abstention_pass_rate": "abstains where none exists",
+        "unwarranted_abstention_rate": "abstains for nothing",
+    }
+    rows = [
+        {"name": part["system"], "series": label, "value": share,
+         "hover": f"{label}: {percent(share)}"}
+        for part in parts[:DRAWN]
+        for key, label in series.items()
+        if (share := part["metrics"].get(key)) is not None
+    ]  # fmt: skip
+    return [dots("Content against abstention", rows)] if rows else []
+
+
+def calibration_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return Figure 3a: coverage of intervals beside the coverage they promise."""
+    rows = []
+    for row in rows_of(parts[:DRAWN], "calibration"):
+        # The family: two families have a variant of the same name, and none has two intervals.
+        family = row["variant"].partition(".")[0].replace("_", " ")
+        ends, nominal, coverage = (row[k] for k in ("coverage_interval", "nominal", "coverage"))
+        if coverage is not None:
+            rows.append({
+                "name": f"{family} · {row['system']}" if len(parts) > 1 else family,
+                "value": coverage,
+                "interval": ends,
+                "hover": percent(coverage) + (f" {percent_interval(ends)}" if ends else ""),
+                "tick": nominal and (nominal, f"promised {nominal:.0%}"),
+            })  # fmt: skip
+    return [dots("Coverage of intervals", rows)] if rows else []
+
+
+def view_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return the median error of each system under each view."""
+    return _by_level("Median normalised error by view", parts, "view", "med_nrel_err")
+
+
+def rung_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return Figure 8: the pass rate of each system at each rung."""
+    title = f"Figure 8: pass rate by rung, {reading_of(parts)} reading"
+    return _by_level(title, parts, "rung", "pass_rate", 1)
+
+
+def _by_level(
+    title: str, parts: Sequence[Part], axis: str, key: str, ceiling: float | None = None
+) -> list[Svg]:
+    """Return a chart of figure ``key``, a line a system over two levels or more, or []."""
+    path = ("readings", reading_of(parts), key)
+    rows = [{**row, "series": row["system"], "value": find(row, *path)}
+            for row in levels_of(parts[:_LINES], axis)]  # fmt: skip
+    return [lines(title, rows, ceiling)] if len({row["level"] for row in rows}) > 1 else []
+
+
+def cost_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Return Figure 4: tokens per task against CausalDSScore."""
+    reading = reading_of(parts)
+    points = [
+        (part["system"], tokens, score)
+        for part in parts[:DRAWN]
+        if (tokens := find(part, "usage", "tokens_per_task"))
+        and (score := find(part, "readings", reading, "causalds_score")) is not None
+    ]
+    title = "Cost against quality"
+    return [cost_cloud(title, "tokens per task", "CausalDSScore ↓", points)] if points else []
 
 
 _NUMERIC: Final = frozenset({"number", "interval"})
@@ -302,7 +381,7 @@ def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str
 
 
 SPECIFICATION: Final = Specification.read(
-    Path(__file__).with_name("page.toml"), {**vars(charts), **globals()}, _FORMATS
+    Path(__file__).with_name("page.toml"), globals(), _FORMATS
 )
 
 

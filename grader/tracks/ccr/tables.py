@@ -1,20 +1,21 @@
 """The functions that ``page.toml`` names: rows and charts of CCR, and the drawings of cut trees."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter, sub
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from grader.pages.charts import Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.charts import Axis, clouds, dots, lines
 from grader.pages.graph import Explanation, Graph, Kind, proofs
-from grader.pages.page import Block, Fold, Paragraph, Section
-from grader.pages.specification import Specification, TrackPages
-from grader.pages.svg import Axis, Svg, element, words
-from grader.pages.systems import SYSTEM, Part, Report, part_of, rows_of
+from grader.pages.page import Block, Fold, Paragraph
+from grader.pages.specification import Format, Specification, TrackPages
+from grader.pages.svg import Svg, element, words
+from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell, Table
-from grader.pages.words import number, percent
+from grader.pages.words import number
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.statistics.paired_tests import signed_rank
@@ -35,8 +36,15 @@ FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
 
 Context = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 Errors = Mapping[tuple[str, str], Sequence[float]]
 """Relative errors by quantity and context."""
+
+
+_FORMATS: Final[Mapping[str, Format]] = {
+    "error": lambda mean: Cell(number(mean), "good" if mean <= DELTA else ""),
+    "size": "{:g}".format,
+}
 
 
 def simulating(parts: Sequence[Part]) -> list[Part]:
@@ -64,30 +72,24 @@ def _shown_in_pictures(parts: Sequence[Part]) -> list[Part]:
     return [part for part in found if part.get("details", {}).get("contexts")][:SYSTEMS_DRAWN]
 
 
-def quadrants(parts: Sequence[Part]) -> list[Svg]:
+def quadrants(parts: Sequence[Part], member: str = "contexts") -> list[Svg]:
     """Draw external against internal error of every composition, a chart for each system."""
-    shown = _shown_in_pictures(parts)
-    return [_quadrant(part["system"], part["details"]["contexts"]) for part in shown]
+    found = [(part[SYSTEM], part.get("details", {}).get(member)) for part in parts]
+    return [_quadrant(name, contexts) for name, contexts in found[:SYSTEMS_DRAWN] if contexts]
 
 
-def stated_quadrants(parts: Sequence[Part]) -> list[Svg]:
-    """Draw the same chart of the values that systems state, for each that has some."""
-    found = [(part["system"], part.get("details", {}).get("stated")) for part in parts]
-    return [_quadrant(name, stated) for name, stated in found[:SYSTEMS_DRAWN] if stated]
+stated_quadrants = partial(quadrants, member="stated")
+"""The same chart of the values that systems state, for each that has some."""
 
 
 def _quadrant(system: str, found: Sequence[Context]) -> Svg:
     """Draw a point for each composition of one system over the four quadrants, errors cut at
     ``FARTHEST``. What was not estimated stands there, too."""
-
-    def clip_error(error: float | None) -> float:
-        return FARTHEST if error is None else min(error, FARTHEST)
-
-    points = [
-        ((clip_error(line["gamma"]), clip_error(line["epsilon"])), "")
-        for context in found
-        for line in context["compositions"]
-    ]
+    rows = []
+    for context in found:
+        for line in context["compositions"]:
+            errors = (FARTHEST if e is None else e for e in (line["gamma"], line["epsilon"]))
+            rows.append({"series": system, "value": [min(e, FARTHEST) for e in errors]})
     ticks = ((0, "0"), (DELTA, f"{DELTA:g}"), (FARTHEST, f"{FARTHEST:g}+"))
     near, far = (0, DELTA), (DELTA, FARTHEST)
     regions = (
@@ -97,7 +99,7 @@ def _quadrant(system: str, found: Sequence[Context]) -> Svg:
     )
     axes = (Axis(name, 0, FARTHEST, ticks) for name in ("internal error γ", "external ε"))
     title = f"Reasoning quadrants of {system}"
-    return clouds(title, [Cloud(system, points)], *axes, side=150, regions=regions)
+    return clouds(title, rows, *axes, side=150, regions=regions)
 
 
 def name_of(row: Mapping[str, Any]) -> str:
@@ -105,76 +107,46 @@ def name_of(row: Mapping[str, Any]) -> str:
     return f"{row['quantity']}, whole" if row["kind"] == "global" else str(row["quantity"])
 
 
-def names_of(parts: Sequence[Part]) -> list[str]:
-    """Return the distinct names of quantities: whole, pairs, compositions."""
-    return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
-
-
-def _shares(part: Part) -> dict[str, float]:
-    """Return the share of each quantity by name."""
-    return {name_of(row): row["share"] for row in part.get("quantities", ())}
-
-
-def by_quantity(parts: Sequence[Part]) -> list[Table]:
-    """Return Figure 7 as the paper draws it: shares of valid estimates, system against quantity."""
-    rows = [
-        (
-            [Cell(part[SYSTEM], "name")],
-            {name: percent(share) for name, share in _shares(part).items()},
-        )
-        for part in _shown_in_pictures(parts)
-    ]
-    names = names_of(parts[:SYSTEMS_DRAWN])
-    return [Table.pivot("Valid estimates of each quantity", ["system"], names, rows)]
+def by_quantity(parts: Sequence[Part]) -> Rows:
+    """Return the ``share`` of valid estimates by system and quantity (Figure 7)."""
+    rows = rows_of(_shown_in_pictures(parts), "quantities")
+    return [{**row, "name": name_of(row)} for row in rows]
 
 
 def validity(parts: Sequence[Part]) -> list[Block]:
     """Draw the share of valid estimates of each quantity, and from where it is valid."""
-    meaning = f"valid from {VALID_SHARE:.0%} on, where answers are repeated"
-    found = [
-        {name: Dot(k, share) for name, share in _shares(part).items()}
-        for k, part in enumerate(_shown_in_pictures(parts)[:SYSTEMS_BESIDE])
+    tick = (VALID_SHARE, f"valid from {VALID_SHARE:.0%} on, where answers are repeated")
+    rows = [
+        {"name": row["name"], "series": row[SYSTEM], "value": row["share"], "tick": tick}
+        for row in by_quantity(_shown_in_pictures(parts)[:SYSTEMS_BESIDE])
     ]
-    return _by_quantity("share of valid estimates", parts, found, (VALID_SHARE, meaning))
+    return _folded(parts, dots("share of valid estimates", rows)) if rows else []
 
 
 def distributions(parts: Sequence[Part]) -> list[Block]:
     """Draw median and middle 90% of the estimates of each quantity; the truth is 100%."""
-    found = []
-    for k, part in enumerate(_shown_in_pictures(parts)[:SYSTEMS_BESIDE]):
-        ratios: dict[str, list[float]] = {}
-        for row in part["details"].get("estimates", []):
-            ratios.setdefault(name_of(row), []).extend(row["ratios"])
-        found.append({name: _spread(k, values) for name, values in ratios.items() if values})
-    title = "estimates as shares of the truth, cut at 200%"
-    return _by_quantity(title, parts, found, (1.0, "the truth"), MOST_SHOWN)
-
-
-def _by_quantity(
-    title: str,
-    parts: Sequence[Part],
-    found: Sequence[Mapping[str, Dot]],
-    tick: tuple[float, str],
-    whole: float = 1,
-) -> list[Block]:
-    """Draw each quantity's dots by system, with one ``tick``, in a fold; [] without any."""
     shown = _shown_in_pictures(parts)[:SYSTEMS_BESIDE]
-    rows = [
-        DotRow(name, [dots[name] for dots in found if name in dots], [tick])
-        for name in names_of(shown)
-    ]
-    picture = dot_rows(title, rows, [part["system"] for part in shown], whole)
-    return [Fold("every quantity, drawn", [picture], len(parts) == 1)] if rows else []
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for row in rows_of(shown, "details.estimates"):
+        ratios.setdefault((name_of(row), row[SYSTEM]), []).extend(row["ratios"])
+    rows: Rows = []
+    for (name, system), values in ratios.items():
+        rows.append({"name": name, "series": system, "value": None, "tick": (1.0, "the truth")})
+        if values:
+            ordered, last = sorted(values), len(values) - 1
+            low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
+            rows[-1] |= {
+                "value": min(middle, MOST_SHOWN),
+                "interval": (min(low, MOST_SHOWN), min(high, MOST_SHOWN)),
+                "interval_name": "middle 90%",
+                "hover": f"{len(ordered)} estimates, median {middle:.0%} of the truth",
+            }
+    title = "estimates as shares of the truth, cut at 200%"
+    return _folded(parts, dots(title, rows, MOST_SHOWN)) if rows else []
 
 
-def _spread(series: int, ratios: Sequence[float]) -> Dot:
-    """Return a dot at the median of ``ratios`` with their middle 90%, all cut at ``MOST_SHOWN``."""
-    ordered = sorted(ratios)
-    last = len(ordered) - 1
-    low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
-    hover = f"{len(ordered)} estimates, median {middle:.0%} of the truth"
-    cut = [min(value, MOST_SHOWN) for value in (low, middle, high)]
-    return Dot(series, cut[1], (cut[0], cut[2]), hover, "middle 90%")
+def _folded(parts: Sequence[Part], picture: Svg) -> list[Block]:
+    return [Fold("every quantity, drawn", [picture], len(parts) == 1)]
 
 
 def error_tests(parts: Sequence[Part]) -> list[Table]:
@@ -183,9 +155,9 @@ def error_tests(parts: Sequence[Part]) -> list[Table]:
     if not others:
         return []
     own = _errors(first)
+    names = dict.fromkeys(row["name"] for row in by_quantity([first, *others]))
     rows: list[list[str | Cell]] = [
-        [name, *(_error_test(own, _errors(other), name) for other in others)]
-        for name in names_of([first, *others])
+        [name, *(_error_test(own, _errors(other), name) for other in others)] for name in names
     ]
     note = (
         f"Two-sided p-values of the Wilcoxon test, and the number of pairs: errors of "
@@ -205,13 +177,17 @@ def _errors(part: Part) -> Errors:
 
 
 def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
-    """Return the p-value of one quantity and the number of pairs; a dash without a pair."""
-    differences = [
-        a - b
-        for place, errors in own.items()
-        if place[0] == quantity
-        for a, b in _pair_up(errors, other.get(place, []))
-    ]
+    """Return the p-value of one quantity and the number of pairs; a dash without a pair.
+
+    Errors are paired one by one, a single one with all; what has no partner is left out.
+    """
+    differences: list[float] = []
+    for place, errors in own.items():
+        beside = other.get(place, [])
+        if place[0] == quantity and errors and beside:
+            most = max(len(errors), len(beside))
+            columns = ([*row] * most if len(row) == 1 else row for row in (errors, beside))
+            differences += map(sub, *columns)
     if not differences:
         return Cell("–")
     p = signed_rank(differences)
@@ -220,81 +196,58 @@ def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
     )
 
 
-def _pair_up(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Pair two systems' errors one by one, a single one with all, and leave out the unpaired."""
-    count = max(len(first), len(second)) if first and second else 0
-    columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
-    return zip(columns[0][:count], columns[1][:count], strict=False)
+def _curve_rows(parts: Sequence[Part], axis: str) -> Rows:
+    """Return the mean error of the pairs by system and level of an ``axis`` of
+    ``sql/curves.sql``."""
+    rows = rows_of(_shown_in_pictures(parts), "details.curves")
+    found = [row for row in rows if row["axis"] == axis and row["mean_rae"] is not None]
+    return sorted(found, key=itemgetter("level"))
 
 
-def _error_curve(axis: str, across: str, parts: Sequence[Part]) -> list[Block]:
-    """Draw the mean error of the pairs over an ``axis`` of ``sql/curves.sql``, with a table."""
-    found = {
-        part["system"]: {
-            row["level"]: row["mean_rae"]
-            for row in part["details"].get("curves", [])
-            if row["axis"] == axis and row["mean_rae"] is not None
-        }
-        for part in _shown_in_pictures(parts)
-    }
-    steps = sorted({step for row in found.values() for step in row})
-    if not steps:
-        return []
-    series = [
-        (name, [Level(row[step]) if step in row else None for step in steps])
-        for name, row in found.items()
+def _error_curve(parts: Sequence[Part], axis: str, across: str) -> list[Svg]:
+    """Draw the mean error of the pairs over an axis, a line a system; [] without any."""
+    found = [
+        {**row, "series": row[SYSTEM], "value": row["mean_rae"]} for row in _curve_rows(parts, axis)
     ]
-    picture = lines(f"mean error by {axis}", [*map(str, steps)], series, across=across)
-    rows = [
-        (
-            [Cell(name, "name")],
-            {k: Cell(number(mean), "good" if mean <= DELTA else "") for k, mean in row.items()},
-        )
-        for name, row in found.items()
-    ]
-    note = f"{across}; green: at most {DELTA}"
-    return [picture, Table.pivot("Mean error", ["system"], steps, rows, note)]
+    return [lines(f"mean error by {axis}", found, across=across)] if found else []
 
 
-by_mediators = partial(_error_curve, "mediators", "mediating variables between cause and effect")
-by_shortest_path = partial(
-    _error_curve, "shortest_path", "edges of the shortest path from cause to effect"
+mediator_errors = partial(_curve_rows, axis="mediators")
+mediator_chart = partial(
+    _error_curve, axis="mediators", across="mediating variables between cause and effect"
+)
+path_errors = partial(_curve_rows, axis="shortest_path")
+path_chart = partial(
+    _error_curve, axis="shortest_path", across="edges of the shortest path from cause to effect"
 )
 
 
-def by_size(parts: Sequence[Part]) -> list[Block]:
-    """Draw the mean errors of global, local and composed quantities over the sizes of models, with
-    a table; [] unless two systems state a size, a number from 1e-6 to 1e6 (Figure G.17)."""
+def size_errors(parts: Sequence[Part]) -> Rows:
+    """Return the ``mean`` error by system, its ``size`` and the ``kind`` of quantities, smallest
+    first; [] unless two systems state a size, a number from 1e-6 to 1e6 (Figure G.17)."""
     sized = [p for p in parts if type(p.get("size")) in (int, float) and 1e-6 <= p["size"] <= 1e6]
-    pairs = [(part, _mean_errors(part)) for part in sized]
-    found = sorted(((p, m) for p, m in pairs if m), key=lambda pair: pair[0]["size"])
-    if len(found) < 2:
+    rows = []
+    for part in sorted(sized, key=itemgetter("size")):
+        for kind in QUANTITY_KINDS:
+            errors = [row["mean"] for row in rows_of([part], "quantities") if row["kind"] == kind]
+            if known := [error for error in errors if error is not None]:
+                about = {"size": part["size"], "kind": kind, "mean": fmean(known)}
+                rows.append({SYSTEM: part[SYSTEM], **about})
+    return rows if len({row[SYSTEM] for row in rows}) > 1 else []
+
+
+def size_chart(parts: Sequence[Part]) -> list[Svg]:
+    """Draw the mean errors of global, local and composed quantities over the sizes of models."""
+    found = size_errors(parts)
+    if not found:
         return []
-    series = []
-    for kind in QUANTITY_KINDS:
-        spots = [((p["size"], m[kind]), p["system"]) for p, m in found if kind in m]
-        series.append(Cloud(kind, spots))
-    across = Axis.logarithmic("billions of parameters", [part["size"] for part, _ in found])
-    upwards = Axis.linear("mean RAE", [mean for _, means in found for mean in means.values()])
     rows = [
-        (
-            [Cell(part["system"], "name"), f"{part['size']:g}"],
-            {k: Cell(number(mean), "good" if mean <= DELTA else "") for k, mean in means.items()},
-        )
-        for part, means in found
+        {"series": row["kind"], "value": (row["size"], row["mean"]), "hover": row[SYSTEM]}
+        for row in found
     ]
-    note = f"size in billions of parameters, as stated; green: at most {DELTA}"
-    table = Table.pivot("Mean error", ["system", "size"], QUANTITY_KINDS, rows, note)
-    return [clouds("mean error by model size", series, across, upwards), table]
-
-
-def _mean_errors(part: Part) -> dict[str, float]:
-    """Return the mean relative error of the quantities of each kind, over what was estimated."""
-    errors: dict[str, list[float]] = {}
-    for row in part.get("quantities", ()):
-        if row["mean"] is not None:
-            errors.setdefault(row["kind"], []).append(row["mean"])
-    return {kind: fmean(values) for kind, values in errors.items()}
+    across = Axis.logarithmic("billions of parameters", [row["size"] for row in found])
+    upwards = Axis.linear("mean RAE", [row["mean"] for row in found])
+    return [clouds("mean error by model size", rows, across, upwards)]
 
 
 def trees(parts: Sequence[Part]) -> list[Block]:
@@ -380,16 +333,13 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
     return Explanation(Graph(names, edges, kinds), {}, [fact for fact in facts if fact[1]], proof)
 
 
-SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"), globals())
-
-
-def sections(reports: Sequence[Report]) -> list[Section]:
-    """Return the sections of a page; those with pictures only where a report is not redacted."""
-    return SPECIFICATION.page([part_of(report, "ccr") for report in reports])
+SPECIFICATION: Final = Specification.read(
+    Path(__file__).with_name("page.toml"), globals(), _FORMATS
+)
 
 
 PAGES: Final = TrackPages(
     explain_task=explain_task,
     tables=SPECIFICATION.in_terminal,
-    sections=sections,
+    sections=SPECIFICATION.of_reports,
 )

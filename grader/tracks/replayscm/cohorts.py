@@ -1,92 +1,134 @@
 """ReplaySCM's tables that compare programs made in different ways, over the systems of a page.
 
-Cohorts (Tables F.1, F.3 to F.5), shortcut pressure (F.6), and alternatives by who is known to have
-found one (G.2).
+Cohorts (Tables F.1, F.3 to F.5), and alternatives by who is known to have found one (G.2).
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from grader.pages.systems import Part, rows_of
+from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 COHORTS: Final = {"Base": "base", "Match": "disambiguated", "Ext": "extension"}
 """By the end of a pool's label: the cohort that it is."""
-_ORDERS: Final = ("Ord", "Hid")
 _METRICS: Final = ("train_world_exact", "heldout_world_exact", "train_exact")
-_FIGURES: Final = ("heldout", "gap", "retention", "train_exact")
 
 Rows = list[dict[str, Any]]
-Values = Mapping[str, Mapping[str, float]]
-"""Of each metric, the value of each program, or of each system."""
+Pools = Mapping[str, "NDArray[Any]"]
+"""The metrics of each cohort pool, of shape (systems, programs, metrics)."""
 
 
-Figures = dict[str, float | None]
-"""Means of a pool, or differences of them, by the names in ``_FIGURES``.
+def _pools(parts: Sequence[Part]) -> Pools:
+    """Return the pools that are cohorts, by order."""
+    import numpy as np
 
-``heldout`` is the share of held-out worlds replayed, ``gap`` that of training worlds minus it, and
-``retention`` ``heldout`` over that of training worlds (a ratio of means), None where that is 0.
-``train_exact`` is how often all training worlds are exact."""
-
-
-def _figures(train: float, heldout: float, exact: float) -> Figures:
-    """Return the figures from mean TrainWorldExact, HeldoutWorldExact, TrainExact."""
-    values = heldout, train - heldout, heldout / train if train else None, exact
-    return dict(zip(_FIGURES, values, strict=True))
+    found = defaultdict[str, dict[str, list[list[float]]]](dict)
+    for row in rows_of(parts, "cohorts"):  # every system has the same programs, sorted
+        metrics = [row[name] for name in _METRICS]
+        found[row["pool"]].setdefault(row[SYSTEM], []).append(metrics)
+    pools = [f"{order}-{cohort}" for order in ("Ord", "Hid") for cohort in COHORTS]
+    return {pool: np.array([*found[pool].values()]) for pool in pools if pool in found}
 
 
-def _minus(first: Figures, second: Figures) -> Figures:
-    """Return ``first`` minus ``second`` by name; None where either side has none."""
-    pairs = ((name, value, second[name]) for name, value in first.items())
-    return {n: None if a is None or b is None else a - b for n, a, b in pairs}
+def _figures(metrics: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
+    """Return the figures of mean metrics, whose last axis is that of the metrics.
+
+    ``heldout`` is the share of held-out worlds replayed, ``gap`` that of training worlds minus it,
+    and ``retention`` ``heldout`` over that of training worlds, NaN where that is 0. ``train_exact``
+    is how often all training worlds are exact.
+    """
+    import numpy as np
+
+    train, heldout, exact = np.moveaxis(metrics, -1, 0)
+    retention = np.divide(heldout, train, out=np.full_like(train, np.nan), where=train > 0)
+    return {
+        "heldout": heldout, "gap": train - heldout, "retention": retention, "train_exact": exact
+    }  # fmt: skip
+
+
+def _minus(first: "NDArray[Any]", base: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
+    """Return the figures of ``first`` minus those of ``base``."""
+    ours, theirs = _figures(first), _figures(base)
+    return {name: ours[name] - theirs[name] for name in ours}
+
+
+def _known(figures: "Mapping[str, NDArray[Any]]") -> dict[str, float | None]:
+    """Return single figures as numbers, None for NaN."""
+    return {name: None if value != value else float(value) for name, value in figures.items()}
 
 
 def cohort_means(parts: Sequence[Part]) -> Rows:
     """Return Table F.3: a row a pool that is a cohort, pooled over the page's systems."""
-    return [
-        {
-            "pool": pool,
-            "cohort": COHORTS[pool.partition("-")[2]],
-            "programs": len(programs["train_exact"]),
-            "train": fmean(programs["train_world_exact"].values()),
-            **_mean(programs),
-        }
-        for pool, programs in _values_by_pool(parts).items()
-    ]
+    rows = []
+    for pool, values in _pools(parts).items():
+        mean, cohort = values.mean((0, 1)), COHORTS[pool.partition("-")[2]]
+        about = {"pool": pool, "cohort": cohort, "programs": values.shape[1]}
+        rows.append({**about, "train": float(mean[0]), **_known(_figures(mean))})
+    return rows
 
 
 def pooled_differences(parts: Sequence[Part]) -> Rows:
     """Return F.1, F.4: cohorts minus base, with two rows of intervals each.
 
-    The first resamples systems, the second programs, where the difference is left out.
+    The first resamples systems, the second programs, where the difference is left out. Systems are
+    drawn alike on both sides, programs, which are others in each cohort, independently.
     """
-    programs, systems = _values_by_pool(parts), _means_by_system(parts)
     rows = []
-    for first, base in _pairs(programs):
-        deltas = _minus(_mean(programs[first]), _mean(programs[base]))
-        for what, found in (("systems", systems), ("programs", programs)):
-            row = {"comparison": _comparison_text(first), "resampled": what, **deltas}
-            # The difference is the same whatever is resampled.
-            row = row if what == "systems" else {"comparison": "", "resampled": what}
-            rows.append(row | _intervals(found[first], found[base]))
+    for comparison, pool, ours, base, theirs in _comparisons(_pools(parts)):
+        for what, axis, own, other in (("systems", 1, "", ""), ("programs", 0, pool, base)):
+            drawn = _replicates(ours.mean(axis), own), _replicates(theirs.mean(axis), other)
+            row: dict[str, Any] = {"comparison": "", "resampled": what}
+            if what == "systems":  # the difference is the same whatever is resampled
+                row |= {"comparison": comparison}
+                row |= _known(_minus(ours.mean((0, 1)), theirs.mean((0, 1))))
+            if len(drawn[0]) and len(drawn[1]):
+                for name, column in _minus(*drawn).items():
+                    known = column[column == column]  # without the NaN of a retention
+                    row[f"{name}_interval"] = percentile_interval(known) if len(known) else None
+            rows.append(row)
     return rows
 
 
 def differences_by_system(parts: Sequence[Part]) -> Rows:
     """Return Table F.5: cohorts minus the base, a row for each system and comparison."""
-    systems = _means_by_system(parts)
-    rows = []
-    for first, base in _pairs(systems):
-        for name in systems[first]["train_exact"]:
-            ours, theirs = (
-                _figures(*(systems[pool][metric][name] for metric in _METRICS))
-                for pool in (first, base)
-            )
-            row = {"system": name, "comparison": _comparison_text(first)}
-            rows.append(row | _minus(ours, theirs))
-    return rows
+    names = list(dict.fromkeys(row[SYSTEM] for row in rows_of(parts, "cohorts")))
+    return [
+        {SYSTEM: name, "comparison": comparison}
+        | _known(_minus(ours[k].mean(0), theirs[k].mean(0)))
+        for comparison, _, ours, _, theirs in _comparisons(_pools(parts))
+        for k, name in enumerate(names)
+    ]
+
+
+def _comparisons(
+    pools: Pools,
+) -> "Iterator[tuple[str, str, NDArray[Any], str, NDArray[Any]]]":
+    """Yield, for each later cohort whose base is present too, words for the comparison, the pool
+    and its metrics, the base and its metrics."""
+    for pool in pools:
+        order, _, cohort = pool.partition("-")
+        if cohort != "Base" and (base := f"{order}-Base") in pools:
+            yield f"{pool}: {COHORTS[cohort]} − base", pool, pools[pool], base, pools[base]
+
+
+def _replicates(values: "NDArray[Any]", seed: str) -> "NDArray[Any]":
+    """Return mean metrics under draws of the rows of ``values``; none where there is but one."""
+    import numpy as np
+
+    names = [f"{seed} {k}" for k in range(len(values))]
+    if len(names) < 2:
+        return np.empty((0, len(_METRICS)))
+    draws = draw_instances(names, seed_of(names))
+    columns = [
+        draws.means({name: (value, 1) for name, value in zip(names, column, strict=True)})
+        for column in values.T
+    ]
+    return np.array(columns).T
 
 
 _RELATIONS: Final[Mapping[str, Callable[[bool, bool], bool]]] = {
@@ -121,81 +163,3 @@ def by_source(parts: Sequence[Part]) -> Rows:
                     {"system": system, "pool": pool, "source": name, "n": len(kept), **means}
                 )
     return rows
-
-
-def _values_by_pool(parts: Sequence[Part]) -> dict[str, Values]:
-    """Return each program's mean over systems by metric and cohort pool, by order."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for row in rows_of(parts, "cohorts"):
-        of_pool = found.setdefault(row["pool"], {metric: {} for metric in _METRICS})
-        for metric in _METRICS:
-            of_pool[metric].setdefault(row["program"], []).append(row[metric])
-    pools = [f"{order}-{cohort}" for order in _ORDERS for cohort in COHORTS]
-    return {
-        pool: {
-            metric: {program: fmean(values) for program, values in found[pool][metric].items()}
-            for metric in _METRICS
-        }
-        for pool in pools
-        if pool in found
-    }
-
-
-def _means_by_system(parts: Sequence[Part]) -> Mapping[str, Values]:
-    """Return by pool and metric the mean of each system over programs."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for part in parts:
-        for pool, programs in _values_by_pool([part]).items():
-            of_pool = found.setdefault(pool, {metric: {} for metric in _METRICS})
-            for metric in _METRICS:
-                of_pool[metric][part["system"]] = fmean(programs[metric].values())
-    return found
-
-
-def _pairs(pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (pool, base pool) for each later cohort whose base is present, too."""
-    for order in _ORDERS:
-        for cohort in list(COHORTS)[1:]:
-            first, base = f"{order}-{cohort}", f"{order}-Base"
-            if first in pools and base in pools:
-                yield first, base
-
-
-def _comparison_text(pool: str) -> str:
-    """Return a pool's label as compared to its base, such as "Ord-Match: disambiguated − base"."""
-    return f"{pool}: {COHORTS[pool.partition('-')[2]]} − base"
-
-
-def _mean(values: Values) -> Figures:
-    """Return the figures' means over programs."""
-    return _figures(*(fmean(values[metric].values()) for metric in _METRICS))
-
-
-def _intervals(first: Values, base: Values) -> dict[str, list[float] | None]:
-    """Return the central 95% of first minus base as ``<figure>_interval``, None without draws.
-
-    Both sides are drawn alike where they have the same names, as systems do, and independently
-    where they have not, as cohorts of programs.
-    """
-    pairs = zip(_replicates(first), _replicates(base), strict=False)
-    drawn = [_minus(one, other) for one, other in pairs]
-    columns = {
-        name: [value for row in drawn if (value := row[name]) is not None] for name in _FIGURES
-    }
-    return {
-        f"{name}_interval": percentile_interval(column) if column else None
-        for name, column in columns.items()
-    }
-
-
-def _replicates(values: Values) -> list[Figures]:
-    """Return the figures under draws of programs or systems; [] where there is but one."""
-    names = sorted(values["train_exact"])
-    if len(names) < 2:
-        return []
-    draws = draw_instances(names, seed_of(names))
-    columns = [
-        draws.means({name: (value, 1) for name, value in values[metric].items()})
-        for metric in _METRICS
-    ]
-    return [_figures(*row) for row in zip(*columns, strict=True)]

@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from grader.pages.charts import Cloud, Level, clouds, lines
+from grader.pages.charts import Axis, clouds, lines
 from grader.pages.graph import Explanation, Graph, proofs
 from grader.pages.specification import Format, Specification, TrackPages
-from grader.pages.svg import Axis, Svg
-from grader.pages.systems import SYSTEM, Part, rows_of
-from grader.pages.table import Cell, Table
+from grader.pages.svg import Svg
+from grader.pages.systems import Part, rows_of
+from grader.pages.table import Cell
 from grader.pages.words import edge_changes, interval_text, signed_interval, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
@@ -18,7 +18,7 @@ from grader.tracks.replayscm import cohorts
 from grader.tracks.replayscm.boolean import variables
 from grader.tracks.replayscm.problem import pack, parse_map
 from grader.tracks.replayscm.replay import replay
-from grader.tracks.replayscm.report import LADDER, LEVELS, METRICS
+from grader.tracks.replayscm.report import LADDER, LEVELS
 from grader.tracks.replayscm.shapes import edges_of, separating_row, total_size
 from grader.tracks.replayscm.submission import ProgramAnswer
 
@@ -32,22 +32,6 @@ _METRIC_NAMES: Final = {
     "local_match": "local match",
 }
 _MATCHED: Final = tuple(dict.fromkeys(pool for rung in LEVELS for pool in rung))
-_PUBLISHED: Final = {
-    "paper: symbolic exact-search": {
-        "Ord-Full": (0.980, 0.884, 0.596),
-        "Hid-Full": (0.900, 0.892, 0.536),
-        "Block": (0.960, 0.927, 0.650),
-        "Hid-Roots": (0.950, 0.880, 0.560),
-    },
-    "paper: bnlearn+DSL": {
-        "Ord-Full": (0.996, 0.880, 0.596),
-        "Hid-Full": (0.996, 0.896, 0.620),
-        "Block": (1.000, 0.899, 0.620),
-        "Hid-Roots": (0.900, 0.867, 0.530),
-    },
-}
-"""The replay metrics of the paper's non-LLM rows (Table H.2)."""
-
 Rows = list[dict[str, Any]]
 
 
@@ -102,15 +86,6 @@ def paired_differences(parts: Sequence[Part]) -> Rows:
     return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
 
 
-def published_rows(parts: Sequence[Part]) -> Rows:
-    """Return the paper's own rows, whatever is shown beside them."""
-    return [
-        {"system": name, "level": pool, **dict(zip(METRICS, values, strict=True))}
-        for name, found in _PUBLISHED.items()
-        for pool, values in found.items()
-    ]
-
-
 def found_by_any(parts: Sequence[Part]) -> Rows:
     """Return a row for each matched pool: how many programs it has, and of how many some system of
     the page found an alternative (``hit``, and as a share ``rate``)."""
@@ -125,17 +100,9 @@ def found_by_any(parts: Sequence[Part]) -> Rows:
     ]
 
 
-def matched_train_exact(parts: Sequence[Part]) -> list[Table]:
-    """Return one table of TrainExact on the same programs, a column for each level of evidence."""
-    pools = [pool for pool in _MATCHED if any(pool in part["pools"] for part in parts)]
-    rows = [
-        (
-            [Cell(part[SYSTEM], "name")],
-            {p: rate(found["train_exact"]) for p, found in part["pools"].items()},
-        )
-        for part in parts
-    ]
-    return [Table.pivot("TrainExact on the matched programs", ["system"], pools, rows)]
+def matched_pools(parts: Sequence[Part]) -> Rows:
+    """Return the pools of the matched programs, from less evidence to more (Table D.2)."""
+    return sorted(matched_induction(parts), key=lambda row: _MATCHED.index(row["level"]))
 
 
 def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
@@ -144,17 +111,15 @@ def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = 
 
     ``suffix`` is what rates over a ``subset`` of records are called by in ``sql/pools.sql``.
     """
-    rungs = [rung for rung in LADDER if any(rung in part["pools"] for part in parts)]
-
-    def level(part: Part, rung: str) -> Level | None:
-        found = part["pools"].get(rung, {})
-        value = found.get(f"{metric}{suffix}")
-        return None if value is None else Level(value, found[f"intervals{subset}"].get(metric))
-
-    series = [(part["system"], [level(part, rung) for rung in rungs]) for part in parts]
+    found = [row for row in rows_of(parts, "pools") if row["level"] in LADDER]
+    rows = [
+        {"series": row["system"], "level": row["level"], "value": row.get(f"{metric}{suffix}"),
+         "interval": row[f"intervals{subset}"].get(metric)}
+        for row in sorted(found, key=lambda row: LADDER.index(row["level"]))
+    ]  # fmt: skip
     about = f", {subset[1:]} records" if subset else ""
-    drawing = lines(f"{metric} by disclosure{about}", rungs, series, ceiling=1)
-    return [drawing] if len(rungs) > 1 else []
+    drawing = lines(f"{metric} by disclosure{about}", rows, ceiling=1)
+    return [drawing] if len({row["level"] for row in rows}) > 1 else []
 
 
 train_ladder: Final = partial(_ladder, metric="train_exact")
@@ -170,17 +135,14 @@ open_ladder: Final = partial(
 
 def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
     """Return Figure D.1: TrainWorldExact against HeldoutWorldExact, a mark per pool."""
-    found = []
-    for part in parts:
-        spots = {
-            pool: (row["train_world_exact"], row["heldout_world_exact"])
-            for pool, row in part["pools"].items()
-            if row["heldout_world_exact"] is not None
-        }
-        points = [(spot, f"{part['system']}, {pool}") for pool, spot in spots.items()]
-        found.append(Cloud(part["system"], points))
+    rows = [
+        {"series": row["system"], "hover": f"{row['system']}, {row['level']}",
+         "value": (row["train_world_exact"], row["heldout_world_exact"])}
+        for row in rows_of(parts, "pools")
+        if row["heldout_world_exact"] is not None
+    ]  # fmt: skip
     axes = Axis("TrainWorldExact"), Axis("HeldoutWorldExact")
-    return [clouds("training against held-out replay", found, *axes, diagonal=True)]
+    return [clouds("training against held-out replay", rows, *axes, diagonal=True)]
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:

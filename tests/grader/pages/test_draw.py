@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from browser import parsed
 
-from grader.pages.charts import Cloud, Dot, DotRow, Level, bars, clouds, dot_rows, heat_cell, lines
+from grader.pages.charts import Axis, bars, clouds, dots, heat_cell, lines
 from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, page
 from grader.pages.specification import FORMATS, Specification
-from grader.pages.svg import Axis, Scale, arrow, element, fit, width_of, words
+from grader.pages.svg import Scale, arrow, element, fit, width_of, words
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import PrintableConsole, in_terminal
 from grader.pages.words import signed_interval, signed_number
@@ -46,7 +46,8 @@ def test_what_only_rounding_keeps_from_zero_needs_no_scale_of_its_own() -> None:
         3e-4: {"0.0025", "0.01"},
         0.3: {"0.1", "0.4"},
     }.items():
-        text = lines("t", ["a", "b"], [("s", [Level(value), Level(0.0)])]).markup()
+        rows = [{"series": "s", "level": k, "value": v} for k, v in enumerate((value, 0.0))]
+        text = lines("t", rows).markup()
         assert ticks <= set(re.findall(r">([\d.e-]+)</text>", text)), value
 
 
@@ -70,17 +71,17 @@ def test_columns_are_left_out_by_name() -> None:
 
 def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
     """Names and answers are a stranger's; the page may be opened by anyone."""
-    cloud = Cloud(NASTY, [((0.5, 0.5), NASTY)], [((0, 0), (1, 1), NASTY)])
+    mark = {"name": NASTY, "series": NASTY, "level": NASTY, "value": 0.5, "hover": NASTY,
+            "interval": (0.2, 0.7), "tick": (0.5, NASTY), "end": NASTY}  # fmt: skip
+    spot = {**mark, "from": (0, 0), "value": (1, 1)}
     region = (NASTY, "good", (0, 1), (0, 1))
     blocks: list[Block] = [
         TABLE,
-        clouds(NASTY, [cloud], Axis(NASTY), Axis(NASTY), regions=[region]).with_caption(NASTY),
+        clouds(NASTY, [spot], Axis(NASTY), Axis(NASTY), arrows=[spot], regions=[region]),
         Table(NASTY, [NASTY, NASTY], [[NASTY, heat_cell(0.7, NASTY)]]),
-        bars(NASTY, [(NASTY, NASTY, [(0.5, NASTY)])], [NASTY]),
-        lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
-        dot_rows(
-            NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], [(0.5, NASTY)], NASTY)], [NASTY]
-        ),
+        bars(NASTY, [mark]),
+        lines(NASTY, [mark]),
+        dots(NASTY, [mark]),
         Paragraph([NASTY, Strong(NASTY)], note=True),
         Fold(NASTY, [Paragraph(NASTY)], opened=True),
         SideBySide([[Paragraph(NASTY)], [Paragraph(NASTY)]]),

@@ -13,9 +13,8 @@ from grading import Runner, put
 from small_release import TASKS, task_id
 
 from grader.io.names import did_you_mean
-from grader.pages.charts import WIDTH, Cloud, Dot, DotRow, Level, clouds, dot_rows, lines
+from grader.pages.charts import WIDTH, Axis, clouds, dots, lines
 from grader.pages.leaderboard import columns
-from grader.pages.svg import Axis
 from grader.pages.words import count_text, percent
 from grader.tracks import TRACKS
 
@@ -107,9 +106,9 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     from grader.pages.terminal import PrintableConsole, in_terminal
     from grader.tracks.ccr import tables
 
-    track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
+    track = {"points": 12.3, "attempted": 1, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
     redacted = report({"ccr": track})
-    html = draw.page("title", "", tables.sections([redacted]), "")
+    html = draw.page("title", "", tables.SPECIFICATION.of_reports([redacted]), "")
     assert "<h2>ccr: figures, and shares" in html and "0.460" in html
     console = PrintableConsole(width=120)
     with console.capture() as shown:
@@ -156,8 +155,9 @@ def circles(text: str) -> list[tuple[float, float]]:
 
 def test_shares_are_drawn_where_they_belong() -> None:
     """0 and 100% at the ends of the axis, a half in its middle, all inside the picture."""
-    rows = [DotRow(NASTY, [Dot(0, value)], [(0.95, "promised 95%")]) for value in (0.0, 0.5, 1.0)]
-    text = dot_rows("t", rows).markup()
+    tick = (0.95, "promised 95%")
+    rows = [{"name": f"{v}{NASTY}", "value": v, "tick": tick} for v in (0.0, 0.5, 1.0)]
+    text = dots("t", rows).markup()
     (a, _), (b, _), (c, _) = circles(text)
     assert b - a == pytest.approx(c - b) and c - a == pytest.approx(WIDTH - 38)
     assert ET.fromstring(text) is not None and "promised 95%" in text
@@ -165,9 +165,10 @@ def test_shares_are_drawn_where_they_belong() -> None:
 
 def test_cost_is_drawn_on_a_logarithmic_axis() -> None:
     """Tenfold cost is one step to the right, whatever it starts from; a perfect score lies at 0."""
-    points = [((1e3, 0.4), "a"), ((1e4, 0.2), NASTY), ((1e5, 0.0), "c")]
+    points = ((1e3, 0.4), (1e4, 0.2), (1e5, 0.0))
+    rows = [{"series": NASTY, "value": spot, "hover": NASTY} for spot in points]
     across, upwards = Axis.logarithmic("tokens", [1e3, 1e5]), Axis.linear("score", [0.4, 0.0])
-    text = clouds("t", [Cloud(NASTY, points)], across, upwards, joined=[(1e3, 0.4)]).markup()
+    text = clouds("t", rows, across, upwards, joined=[(1e3, 0.4)]).markup()
     (a, high), (b, _), (c, low), _ = circles(text)
     assert c - b == pytest.approx(b - a, abs=0.2) and low > high
     assert ET.fromstring(text) is not None
@@ -175,8 +176,9 @@ def test_cost_is_drawn_on_a_logarithmic_axis() -> None:
 
 
 def test_levels_without_a_value_are_gaps() -> None:
-    series = [("a", [Level(0.5), None]), ("none", [None, None])]
-    text = lines("t", ["clean", "proxy"], series).markup()
+    values = {("a", "clean"): 0.5, ("a", "proxy"): None, ("none", "clean"): None}
+    rows = [{"series": name, "level": level, "value": v} for (name, level), v in values.items()]
+    text = lines("t", rows).markup()
     assert len(circles(text)) == 2 and ">none<" not in text, "one point, and its mark in the legend"
     assert ET.fromstring(text) is not None
 

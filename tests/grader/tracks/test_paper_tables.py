@@ -17,7 +17,6 @@ from grader.reports.aggregate import aggregate
 from grader.scoring.model import Score
 from grader.tracks import TRACKS
 from grader.tracks.causalab import tables as curves
-from grader.tracks.causalab.tables import against_main, by_size, gaps
 from grader.tracks.causalds import tables
 from grader.tracks.replayscm.tables import SPECIFICATION as REPLAYSCM
 
@@ -96,8 +95,8 @@ def test_attempts_tell_their_spread() -> None:
     pool = {"tasks": 9, "best": [], "worst": [], "run_sd": 0.25, "run_sd_tasks": 7}
     grid = {"system": "x", "attempts": {"attempts": 2, "binary": None, "slices": {},
                                         "pools": {"nrel_point": pool}}}  # fmt: skip
-    lines = {str(line[1]): line[2:] for line in tables.attempts([grid])[0].rows}
-    assert lines["run SD, nrel_point"] == ["–", "0.250 (7)"]
+    table = tables.SPECIFICATION.table("attempts", [grid])
+    assert table.head[2:] == ["k = 2"] and table.rows[0][1:] == ["run SD, nrel_point", "0.250 (7)"]
 
 
 def test_the_composition_counts_every_task_once() -> None:
@@ -105,7 +104,7 @@ def test_the_composition_counts_every_task_once() -> None:
     found = part(scores)
     counted = {(r["structure"], r["family"]): r["tasks"] for r in found["composition"]}
     assert counted == Counter((s.structure, s.family) for s in scores)
-    assert tables.composition([found])[0].rows[-1][-1] == str(len(scores))
+    assert tables.SPECIFICATION.table("composition", [found]).rows[-1][-1] == str(len(scores))
 
 
 def test_a_decomposition_adds_up_to_the_mean() -> None:
@@ -164,12 +163,13 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
               "main-4-wide 2o12i": suite(0.1), "quad-hard 2o12i": suite(0.25),
               "hidden-count-1 2o12i": suite(0.4), "golden-6 2o0i": suite(1.0)}  # fmt: skip
     parts = [{"system": "x", "suites": suites}, {"system": "y", "suites": suites}]
-    (_, table) = against_main(parts[:1])
+    table = curves.SPECIFICATION.table("variations", parts[:1])
     shown = {line[1]: line[3].aside for line in table.rows}  # type: ignore[union-attr]
     assert shown == {
         "quad-hard 2o12i": "-0.250", "hidden-count-1 2o12i": "-0.100", "golden-6 2o0i": "+0.250"
     }  # fmt: skip
-    assert len(by_size(parts)) == 7 and len(gaps(parts)) == 2
+    assert len(curves.by_size(parts)) == 7 and len(curves.gaps_chart(parts)) == 1
+    assert len(curves.SPECIFICATION.table("gaps", parts).rows) == 6
 
 
 def test_regimes_are_drawn_by_what_is_varied() -> None:
@@ -191,7 +191,7 @@ def test_regimes_are_drawn_by_what_is_varied() -> None:
     assert regimes.count("4 nodes, ") == 7, "five regimes, and an arrow to each but the first"
     drawn = curves.by_size([part])
     assert "SHD" in drawn[-1].caption and "5 nodes: 0.833" in drawn[0].markup()
-    (_, table) = against_main([part])
+    table = curves.SPECIFICATION.table("variations", [part])
     assert "main-5 2o4i" in [line[1] for line in table.rows]  # type: ignore[union-attr]
 
 
