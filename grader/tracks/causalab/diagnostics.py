@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from grader.laboratory.episode import Episode
-from grader.laboratory.hypothesis import EMPTY, Hypothesis
+from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.model import ROUNDING
 from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
@@ -35,18 +35,14 @@ MAX_NODES: Final = 5
 def class_size(
     nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
 ) -> int | None:
-    """Return how many directed acyclic graphs are equivalent to ``edges``, which is one of them.
-
-    Edges are (parent, child). Each of ``targets`` is set alone, beside observation. None beyond
-    :data:`MAX_NODES` nodes.
-    """
+    """Return how many directed acyclic graphs are equivalent to ``edges``, (parent, child) of one
+    of them, where each of ``targets`` is set alone, beside observation; None beyond
+    :data:`MAX_NODES` nodes."""
     if len(nodes) > MAX_NODES:
         return None
     place = {node: index for index, node in enumerate(nodes)}
-    return _class_size(
-        frozenset((place[parent], place[child]) for parent, child in edges),
-        frozenset(place[target] for target in targets),
-    )
+    pairs = frozenset((place[parent], place[child]) for parent, child in edges)
+    return _class_size(pairs, frozenset(place[target] for target in targets))
 
 
 @lru_cache(maxsize=4096)
@@ -103,11 +99,10 @@ _SLOP: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reading as an equation for one property.
+    """One reading as an equation for one property, up to ``allowance``.
 
     ``base`` is the property's base if it is known. Else ``constant`` is the number of an unknown
-    base: rows with the same number share it. ``allowance`` is how far the reading may be from what
-    the equation gives.
+    base: rows with the same number share it.
     """
 
     reading: Reading
@@ -137,9 +132,8 @@ class Evidence:
     def explained_by(self, node: str, parents: Sequence[str]) -> bool:
         """Return whether some coefficients of ``parents`` fit every reading of property ``node``.
 
-        True where there is no row. Rows are divided by their allowance. The true coefficients then
-        miss none by more than 1, so the least-squares solution has a residual norm of at most the
-        root of their number.
+        Rows are divided by their allowance. The true coefficients then miss none by more than 1, so
+        the least-squares solution has a residual norm of at most the root of their number.
         """
         rows = self.rows(node)
         if not rows:
@@ -168,10 +162,8 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def rows(self, node: str) -> list[Row]:
-        """Return a node's equations from the given chain and from the agent's own session.
-
-        The chain starts at the first record. Other records give no equation.
-        """
+        """Return a node's equations from the given chain, which starts at the first record, and
+        from the agent's own session."""
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:
@@ -193,8 +185,7 @@ class Evidence:
     ) -> list[Row]:
         """Return the equations that one crystal gives, read ``first`` before its ``settings``.
 
-        Unknown bases get numbers +1, +2 … or −1, −2 … by ``sign``, so two crystals never share
-        one. ``allowance`` is that of readings after a setting.
+        Unknown bases get numbers +1, +2 … or −1, −2 … by ``sign``, so two crystals share none.
         """
         mode = self.episode.mode
         base: float | None = None
@@ -212,52 +203,24 @@ class Evidence:
 
 Trajectory = list[dict[str, Any]]
 
-_PROGRESS: Final = (
-    "edge_f1", "skeleton_f1", "shd", "freq_edge_f1", "root_f1", "coefficient_f1",
-)  # fmt: skip
-SHARES: Final = (0, 25, 50, 75)
-"""Percents of a session's interventions at which its hypothesis is scored, besides its end."""
-
 
 def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
-    """Return a row of metrics, with its ``step``, for the last hypothesis stated at each step.
-
-    ``steps`` are (interventions made so far, hypothesis) in the order given. Steps without a
-    hypothesis have no row, and rows are sorted by step.
-    """
+    """Return a row of metrics, with its ``step``, for the last hypothesis stated at each step, by
+    step. ``steps`` are (interventions made so far, hypothesis) in the order given."""
     return [
         {"step": step, **hypothesis_metrics(episode, hypothesis)}
         for step, hypothesis in sorted(dict(steps).items())
     ]
 
 
-def progress(
-    episode: Episode, steps: Sequence[tuple[int, Hypothesis]], used: int
-) -> dict[str, float]:
-    """Return the metrics of the hypotheses held after shares of the session's own interventions.
-
-    ``edge_f1_at_50`` is the all-edge F1 of the hypothesis held when half of the ``used``
-    interventions were made; before the first hypothesis it is that of an empty one.
-    """
-    rows = {row["step"]: row for row in trajectory(episode, steps)}
-    empty = hypothesis_metrics(episode, EMPTY)
-    figures: dict[str, float] = {}
-    for share in SHARES:
-        held = [step for step in rows if step <= share * used / 100]
-        row = rows[max(held)] if held else empty
-        figures |= {f"{name}_at_{share}": row[name] for name in _PROGRESS}
-    return figures
-
-
 def equivalence_sizes(evidence: Evidence) -> list[int | None]:
     """Return the size of the interventional equivalence class for each number of interventions from
-    0 on.
+    0 on, None for graphs of more than ``MAX_NODES`` nodes.
 
-    Each is None for graphs of more than ``MAX_NODES`` nodes. Where the agent is told that the
-    target acts on nothing, every edge at it is known to point at it, just as every edge at a
-    property whose effect when set is seen. Effects persist, so a reading shows its last
-    intervention against the reading before it: the first intervention on a crystal nobody read
-    before shows nothing by itself. Properties set in a given chain are seen from the beginning.
+    Where the agent is told that the target acts on nothing, every edge at it is known to point at
+    it, just as every edge at a property whose effect when set is seen. A reading shows its last
+    intervention against the reading before it: the first one on a crystal nobody read before shows
+    nothing by itself. Properties set in a given chain are seen from the beginning.
     """
     episode, public = evidence.episode, evidence.episode.public
     known = {step["set"]["name"] for step in public["chain"]}
@@ -276,29 +239,21 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
     and what a coefficient within tolerance may cause, and the bound of a hidden disturbance where
     one can shift the target.
     """
-    episode = evidence.episode
+    episode, hidden = evidence.episode, evidence.episode.disturbance
+    slacks = [
+        (parent, power, tolerance(episode, parent, power, value))
+        for parent, pair in hypothesis.terms.items()
+        for power, value in enumerate(pair, start=1)
+        if value
+    ]
     fits = []
     for step, reading in evidence.readings:
-        predicted = hypothesis.predict(reading)
-        if predicted is None:
-            fits.append(False)
-            continue
-        bound = _rounding_bound(episode, hypothesis, step, reading)
-        fits.append(abs(reading[episode.target] - predicted) <= bound)
+        predicted, bound = hypothesis.predict(reading), 2 * ROUNDING
+        bound += sum(slack * abs(reading[parent]) ** power for parent, power, slack in slacks)
+        if hidden is not None and step and episode.target in hidden.nodes:
+            bound += hidden.largest_shift
+        fits.append(predicted is not None and abs(reading[episode.target] - predicted) <= bound)
     return fits
-
-
-def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading: Reading) -> float:
-    """Return the residual that a right equation may have at a reading after ``step`` settings."""
-    bound, hidden = 2 * ROUNDING, episode.disturbance
-    for parent, pair in hypothesis.terms.items():
-        for power, value in enumerate(pair, start=1):
-            if value:
-                slack = tolerance(episode, parent, power, value)
-                bound += slack * abs(reading[parent]) ** power
-    if hidden is not None and step and episode.target in hidden.nodes:
-        bound += hidden.largest_shift
-    return bound
 
 
 def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
@@ -312,11 +267,10 @@ def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
 def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> dict[str, Any]:
     """Return the figures of budget, equivalence, consistency and premature stopping.
 
-    ``committed`` is whether a prediction was made. A hypothesis is consistent if its own target
-    equation fits every reading and each property has some equation over its graph that does. It is
-    premature to commit, with budget left, to one that is not, or while the interventions made leave
-    other graphs equivalent to the true one. ``premature`` is None without a prediction, and where
-    nothing can be set: who has no experiment cannot stop too early.
+    A hypothesis is consistent if its own target equation fits every reading and each property has
+    some equation over its graph that does. It is premature to commit (to predict), with budget
+    left, to one that is not, or while the interventions made leave other graphs equivalent to the
+    true one. ``premature`` is None without a prediction, and where nothing can be set.
     """
     budget = evidence.episode.budget
     fits = equation_fits(evidence, hypothesis)
@@ -337,12 +291,11 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
 
 
 def session_figures(laboratory: Laboratory) -> dict[str, Any]:
-    """Return the figures of :func:`diagnose` and :func:`progress`, and counts; yes is 1."""
+    """Return the figures of :func:`diagnose`, and counts; yes is 1."""
     evidence = Evidence(laboratory.episode, laboratory.readings)
     committed = laboratory.prediction is not None
     return {
         **diagnose(evidence, laboratory.final_hypothesis, committed=committed),
-        **progress(laboratory.episode, laboratory.hypotheses, evidence.steps),
         "predicted": int(committed),
         "hypothesised": int(bool(laboratory.hypotheses)),
         "parse_failures": laboratory.parse_failures,

@@ -18,11 +18,7 @@ REFERENCE_TOLERANCE: Final = 1e-6
 
 
 def rates(hits: int, predicted: int, true: int) -> tuple[float, float, float]:
-    """Return precision, recall and F1 from counts: of elements in both, predicted, and true.
-
-    Precision without anything predicted is 1 if nothing is true either, else 0. Recall without
-    anything true is 1 if nothing is predicted either, else 0. F1 is 0 where both are 0.
-    """
+    """Return precision, recall and F1 from counts: of elements in both, predicted, and true."""
     precision = hits / predicted if predicted else float(not true)
     recall = hits / true if true else float(not predicted)
     total = precision + recall
@@ -55,9 +51,8 @@ def roots(edges: Collection[Edge], target: str) -> set[str]:
 def reading_slack(episode: Episode, parent: str, power: int) -> float:
     """Return the absolute error of a coefficient that the rounding of readings causes.
 
-    ``power`` is 1 for a linear and 2 for a quadratic coefficient. The error is that of the best
-    single-parent experiment over the parent's declared range: two readings at its ends for a line,
-    three equally spaced ones for a parabola, each ±0.005.
+    It is that of the best single-parent experiment over the parent's declared range: two readings
+    at its ends for a line, three equally spaced ones for a parabola, each ±0.005.
     """
     spans = {name: high - low for name, (low, high) in episode.ranges.items()}
     span = spans.get(parent) or min(spans.values())
@@ -74,8 +69,8 @@ def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
 def coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
     """Return the F1 of the terms of the target's equation that are within :func:`tolerance`.
 
-    A quadratic parent has up to two terms. A declared term whose coefficient is unknown (null)
-    counts as predicted and wrong. One that is declared zero is no term.
+    A declared term whose coefficient is unknown (null) counts as predicted and wrong, one that is
+    declared zero is no term.
     """
     true = {
         (term.parent, power): value
@@ -99,10 +94,8 @@ def coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
 
 
 def reference_coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
-    """Return the F1 of linear coefficients within 1e-6, as the released scorer does.
-
-    Every declared linear one counts as predicted, null and zero ones too.
-    """
+    """Return the F1 of linear coefficients within 1e-6, as the released scorer does: every declared
+    one counts as predicted, null and zero ones too."""
     true = {t.parent: t.linear for t in episode.model.equations[episode.target]}
     declared = {
         parent: linear
@@ -118,10 +111,7 @@ def reference_coefficient_f1(episode: Episode, hypothesis: Hypothesis) -> float:
 
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
     """Return all metrics of a hypothesised graph and target equation, over all pairs of nodes.
-
-    Rates are 0 to 1, ``graph_exact`` is 0 or 1, and ``shd`` counts edges. ``base_error`` is
-    absolute, None without a base.
-    """
+    ``base_error`` is absolute, None without a base."""
     edges, base = hypothesis.edges, hypothesis.base
     true, target = episode.edges, episode.target
     precision, recall, edge_f1 = rates(len(edges & true), len(edges), len(true))
@@ -148,8 +138,4 @@ def prediction_metrics(episode: Episode, prediction: float | None) -> dict[str, 
     error = abs(prediction - episode.frequency)
     # The target is rounded to two decimals, and so is the comparison: 105.0 against 100.0 ± 5.
     within = round(error, 9) <= episode.tolerance
-    return {
-        "accurate": int(within),
-        "exact": int(error <= ROUNDING + 1e-9),
-        "error": error,
-    }
+    return {"accurate": int(within), "exact": int(error <= ROUNDING + 1e-9), "error": error}

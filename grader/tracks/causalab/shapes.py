@@ -25,12 +25,11 @@ from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metric
 
 @dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """An answer: a transcript with its chain checked, or a short form.
+    """An answer: the ``lines`` of a transcript with its chain checked, or a short form.
 
-    ``lines`` are the transcript's, empty in a short form. ``prediction``, ``hypothesis`` and
-    ``refusal`` are of a short form alone. ``refusal`` says why its hypothesis was not read.
-    ``signed`` is whether the host's key was checked. ``laboratory`` is the session, None until the
-    answer is verified.
+    ``prediction``, ``hypothesis`` and ``refusal``, why its hypothesis was not read, are of a short
+    form alone. ``signed`` is whether the host's key was checked. ``laboratory`` is the session,
+    None until the answer is verified.
     """
 
     lines: Sequence[Line]
@@ -50,12 +49,9 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
 
 
 def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer, frozenset[str]]:
-    """Compare a transcript's signatures with the host's ``key``.
-
-    Returns the answer, invalid where they differ, and the name of the submission whose session it
-    records. Other answers come back as they are, without a name. The short form needs no signature:
-    there is no session to sign where nothing can be set.
-    """
+    """Return the answer, invalid where a transcript's signatures are not by the host's ``key``, and
+    the name of the submission whose session it records. Others come back as they are, without a
+    name: there is no session to sign where nothing can be set."""
     if checked.status != "scored" or not checked.answer.lines:
         return checked, frozenset()
     lines = checked.answer.lines
@@ -107,8 +103,7 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
     """Return a short form, either half alone too. A hypothesis beside a prediction may be refused.
 
-    Raises ``TranscriptError`` if the task has a budget, and ``Invalid`` if the schema is not kept,
-    both halves are absent, or a hypothesis alone cannot be read.
+    Raises ``TranscriptError`` if the task has a budget, and ``Invalid``.
     """
     if task.inputs["budget"]:
         raise TranscriptError(
@@ -139,12 +134,9 @@ SETTINGS: Final = ("reference", "wide")
 def score_hypothesis(
     episode: Episode, hypothesis: Mapping[str, Any] | Hypothesis, prediction: float | None = None
 ) -> dict[str, Any]:
-    """Return every metric of one hypothesis, and of a ``prediction`` of the reactor's target.
-
-    ``hypothesis`` is a parsed one, or JSON in the hypothesis language. Keys are those of the score
-    row's figures, such as ``edge_f1``, ``shd``, ``coefficient_f1``, ``root_f1``, ``accurate``.
-    Raises :class:`~grader.laboratory.equation.BadHypothesis`.
-    """
+    """Return every metric of one hypothesis, parsed or JSON in the hypothesis language, and of a
+    ``prediction`` of the reactor's target, by the names of the score row's figures. Raises
+    :class:`~grader.laboratory.equation.BadHypothesis`."""
     if not isinstance(hypothesis, Hypothesis):
         hypothesis = parse_hypothesis(hypothesis, episode.public, episode.spellings)
     return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)
@@ -175,10 +167,8 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
-    """Return the answer with its replayed ``laboratory``; a short form makes one without settings.
-
-    A transcript that does not replay gives an invalid answer. One not scored returns as it is.
-    """
+    """Return the answer with its replayed ``laboratory`` (a short form makes one without settings),
+    or an invalid one where a transcript does not replay."""
     if checked.status != "scored":
         return checked
     answer, episode = checked.answer, episode_of(task, truth)

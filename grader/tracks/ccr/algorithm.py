@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, pairwise
 from typing import Final, Literal
 
@@ -75,7 +76,7 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Algorithm 1: ``eta`` (None if not estimated), epsilon and gamma of compositions."""
+    """The errors of Algorithm 1: ``eta`` of pairs, None if not estimated, and of compositions."""
 
     eta: Mapping[PairName, float | None] | Mapping[Name, float | None]
     compositions: tuple[Composition, ...]
@@ -93,13 +94,9 @@ def paths(nodes: Sequence[str], pair: PairName) -> list[tuple[str, ...]]:
 
 def product(values: Mapping[PairName, float | None], path: Sequence[str]) -> float | None:
     """Return the product of ``values`` along a path (CCR Theorem 5.1), None if one is absent."""
-    result = 1.0
-    for edge in pairwise(path):
-        value = values.get(edge)
-        if value is None:
-            return None
-        result *= value
-    return result
+    steps = [values.get(edge) for edge in pairwise(path)]
+    known = [value for value in steps if value is not None]
+    return math.prod(known, start=1.0) if len(known) == len(steps) else None
 
 
 def algorithm_1(
@@ -111,8 +108,7 @@ def algorithm_1(
     """Return the errors of all pairs in ``exact`` and of all indirect paths of ``references``.
 
     ``nodes`` is the cut tree from root to leaf, ``exact`` the truth by pair. The internal error's
-    denominator is the estimate of the reference itself (CCR Eq. G.5). With an estimate of zero a
-    composition agrees only if it is zero, too.
+    denominator is the estimate of the reference itself (CCR Eq. G.5).
     """
     eta = {pair: error_or_none(exact[pair], estimates.get(pair)) for pair in exact}
     found = []
@@ -147,14 +143,9 @@ def compose_pn_ps(
     estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str]
 ) -> tuple[float, float] | None:
     """Return (PN, PS) along a path (Eq. B.28, B.29), None where a pair has no estimates."""
-    result: tuple[float, float] | None = None
-    for edge in pairwise(path):
-        values = estimates.get(edge)
-        if values is None:
-            return None
-        step = (values["pn"], values["ps"])
-        result = step if result is None else _compose_two(result, step)
-    return result
+    steps = [estimates.get(edge) for edge in pairwise(path)]
+    known = [(values["pn"], values["ps"]) for values in steps if values is not None]
+    return reduce(_compose_two, known) if len(known) == len(steps) else None
 
 
 def _compose_two(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
@@ -177,9 +168,9 @@ def class_of(valid: bool, consistent: bool) -> Class:
 def all_agree(values: Sequence[float | None]) -> bool:
     """Return whether every two agree, either way round; False if one is absent, True for none."""
     known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return False
-    return not known or (agrees(min(known), max(known)) and agrees(max(known), min(known)))
+    if not known or len(known) < len(values):
+        return not values
+    return agrees(min(known), max(known)) and agrees(max(known), min(known))
 
 
 def is_complete(

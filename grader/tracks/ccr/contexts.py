@@ -47,13 +47,12 @@ Estimates = Mapping[PairName, Mapping[str, float] | None]
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """The result of Algorithm 1 on one context.
+    """The result of Algorithm 1 on one context, whose cut tree ``nodes`` is, from root to leaf.
 
-    ``nodes`` is its cut tree from root to leaf. ``pairs`` and ``compositions`` have the columns of
-    ``ccr_pairs`` and ``ccr_compositions`` (``sql/schema.sql``), and besides these ``path``,
-    ``truth``, ``estimate`` and ``resampled``: the resampled estimates, none where there is one
-    answer set. ``complete``: every quantity is valid, equivalent ones agree, and factual answers
-    are readable.
+    ``pairs`` and ``compositions`` have the columns of ``ccr_pairs`` and ``ccr_compositions``
+    (``sql/schema.sql``), and besides these ``path``, ``truth``, ``estimate`` and ``resampled``, the
+    resampled estimates if any. ``complete``: every quantity is valid, equivalent ones agree, and
+    factual answers are readable.
     """
 
     instance_id: str
@@ -175,15 +174,15 @@ def _composition(
     estimates: Estimates,
     resamples: Mapping[PairName, list[float]],
 ) -> Row:
-    """Return the row of one composition.
-
-    Its shares are of resampled estimates if there are any, else 1 or 0 for its only estimate.
-    """
+    """Return the row of one composition, with shares of resampled estimates if there are any."""
     reference = (found.path[0], found.path[-1])
     truth, whole = exact[reference], estimates[reference]
-    agreements = {}
+    agreements, both = {}, compose_pn_ps(estimates, found.path) or (None, None)
     for name in MEASURES:
-        value = _composed_estimate(estimates, found.path, name)
+        if name in ("pn", "ps"):
+            value = both[name == "ps"]
+        else:
+            value = product(_select_measure(estimates, name), found.path)
         own = None if whole is None else whole[name]
         agreements[name] = agrees(truth[name], value), agrees(own, value)
     valid_share, consistent_share = map(float, agreements["pns"])
@@ -222,14 +221,6 @@ def _composition(
     }
 
 
-def _composed_estimate(estimates: Estimates, path: Sequence[str], measure: str) -> float | None:
-    """Return the composed estimate of a measure along a path, None without one."""
-    if measure in ("pn", "ps"):
-        both = compose_pn_ps(estimates, path)
-        return None if both is None else both[measure == "ps"]
-    return product(_select_measure(estimates, measure), path)
-
-
 def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
     """Return the estimates of one measure by pair."""
     return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
@@ -260,10 +251,8 @@ class StatedContext:
         )
 
     def rows(self) -> list[Row]:
-        """Return a row of ``ccr_composed`` for each composition, and its ``path`` besides.
-
-        ``eta`` is the mean error of all pairs, the same in every row, None if one is not stated.
-        """
+        """Return a row of ``ccr_composed`` for each composition, and its ``path`` besides; ``eta``
+        is the mean error of all pairs, None if one is not stated."""
         etas = [*self.errors.eta.values()]
         known = [eta for eta in etas if eta is not None]
         return [
@@ -287,11 +276,8 @@ def stated_contexts(
     scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, CheckedAnswer]
 ) -> Iterator[StatedContext]:
     """Yield results for the tasks that list a composition with all its pairs, in the order of
-    ``scores``.
-
-    A task has one result for each measure of ``COMPOSED`` that it lists so, and one of the sums. An
-    invalid or missing answer counts as stating nothing.
-    """
+    ``scores``: one for each measure of ``COMPOSED`` that a task lists so, and one of the sums. An
+    invalid or missing answer counts as stating nothing."""
     for score in scores:
         listed = truths[score.task_id].target.get("quantities")
         if listed is None or score.family not in FAMILIES:
@@ -307,20 +293,23 @@ def stated_errors(listed: Mapping[str, Any], given: Mapping[str, float]) -> list
     """Return the errors of each measure of ``COMPOSED``, in its order, or of the sums if a TE is
     listed.
 
-    Arguments as of :func:`_errors`. Raises ``ValueError`` where the pairs of the truth form a
-    circle.
+    ``listed`` are the quantities in the truth by name, ``given`` the values that the answer states.
+    Raises ``ValueError`` where the pairs of the truth form a circle.
     """
-    if "te" in {quantity["measure"] for quantity in listed.values()}:
-        return [_sum_errors(listed, given)]
-    return [_errors(measure, listed, given) for measure in COMPOSED]
+    if all(quantity["measure"] != "te" for quantity in listed.values()):
+        return [_errors(measure, listed, given) for measure in COMPOSED]
+    names: dict[str, Name] = {
+        name: (quantity["measure"], *quantity["path"])
+        for name, quantity in listed.items()
+        if quantity["measure"] in ("te", "nde", "nie")
+    }
+    exact = {key: float(Fraction(listed[name]["exact"])) for name, key in names.items()}
+    return [additive_errors(exact, {key: given.get(name) for name, key in names.items()})]
 
 
 def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:
-    """Return the errors of one measure, with compositions of the widest pairs alone.
-
-    ``listed`` are the quantities in the truth by name, ``given`` the values that the answer states.
-    A pair is widest if no other pair with compositions encloses it.
-    """
+    """Return the errors of one measure, with compositions of the widest pairs alone: those that no
+    other pair with compositions encloses."""
     exact: dict[PairName, float] = {}
     stated: dict[PairName, float | None] = {}
     for name, quantity in listed.items():
@@ -343,17 +332,6 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
     errors = algorithm_1(nodes, wide, exact, stated)
     kept = tuple(one for one in errors.compositions if _has_pairs(exact, one.path))
     return Errors(errors.eta, kept)
-
-
-def _sum_errors(listed: Mapping[str, Any], given: Mapping[str, float]) -> Errors:
-    """Return the errors of the listed TE, NDE and NIE, of which none is left out of a task."""
-    names: dict[str, Name] = {
-        name: (quantity["measure"], *quantity["path"])
-        for name, quantity in listed.items()
-        if quantity["measure"] in ("te", "nde", "nie")
-    }
-    exact = {key: float(Fraction(listed[name]["exact"])) for name, key in names.items()}
-    return additive_errors(exact, {key: given.get(name) for name, key in names.items()})
 
 
 def _has_pairs(exact: Mapping[PairName, float], path: Sequence[str]) -> bool:

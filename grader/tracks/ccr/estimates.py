@@ -55,28 +55,23 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
     """Return the figures of the answer sets of one pair, by their names in its score row.
 
     ``target`` is the pair's truth, and a set of ``None`` a replicate without a usable answer.
-    ``accuracy_<rung>`` is the unweighted share of right answers. Of the ``answers``, a third of
-    them factual, ``invalid_answers`` are neither yes nor no, ``unreadable_factual`` of these
-    factual: they are wrong, and enter the estimates as the opposite of the right ones.
-
+    ``accuracy_<rung>`` is the unweighted share of right answers. Invalid answers are neither yes
+    nor no: they are wrong, and enter the estimates as the opposite of the right ones.
     ``estimate_<measure>`` are means over the ``replicates``, ``monotonicity_violations`` is the
     weighted share of units with y1 = 0 and y0 = 1, and ``standard_error`` that of the PNS estimate
-    from the sampling of units (zero for exhaustive ones), absent with several replicates. None of
-    these is there beyond a share of ``MAX_INVALID`` invalid answers.
+    from the sampling of units, absent with several replicates. None of these is there beyond a
+    share of ``MAX_INVALID`` invalid answers.
     """
     truth, weights = _truth_of(target), weights_of(target)
     units, count = len(weights), len(sets)
     total = 3 * units * count
-    given = [_all_invalid(units) if answers is None else answers for answers in sets]
+    given = [answers or _all_invalid(units) for answers in sets]
     unread = {rung: sum(answers[rung].count(INVALID) for answers in given) for rung in RUNGS}
     invalid = sum(unread.values())
-    figures: dict[str, float] = {
-        f"accuracy_{rung}": sum(
-            sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given
-        )
-        / (units * count)
-        for rung in RUNGS
-    }
+    figures: dict[str, float] = {}
+    for rung in RUNGS:
+        right = sum(sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given)
+        figures[f"accuracy_{rung}"] = right / (units * count)
     figures |= {"answers": total, "invalid_answers": invalid, "replicates": count}
     figures["unreadable_factual"] = unread["factual"]
     if invalid > MAX_INVALID * total:
@@ -96,16 +91,16 @@ def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:
 
 
 def _all_invalid(units: int) -> Answers:
-    """Return the answers that stand for a replicate without a usable answer."""
+    """Return the answers of a replicate without a usable answer."""
     return {rung: [INVALID] * units for rung in RUNGS}
 
 
 def _fill_invalid(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
     """Return the answers, every invalid one replaced by the opposite of the right one."""
     return {
-        rung: answers[rung]
-        if INVALID not in answers[rung]
-        else [1 - t if a == INVALID else a for a, t in zip(answers[rung], truth[rung], strict=True)]
+        rung: [
+            1 - t if a == INVALID else a for a, t in zip(answers[rung], truth[rung], strict=True)
+        ]
         for rung in RUNGS
     }
 
@@ -133,10 +128,8 @@ def _measures(
 def _standard_error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Return the PNS's stratified standard error, sqrt(sum P_c^2 s_c^2 / n_c); 0 without strata.
-
-    Only the first answer set counts.
-    """
+    """Return the stratified standard error sqrt(sum P_c^2 s_c^2 / n_c) of the PNS by the first
+    answer set; 0 without strata."""
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0

@@ -43,10 +43,8 @@ _YES: Final = frozenset({"yes", "true"})
 
 
 def check_units(task: Task, document: dict[str, Any]) -> CheckedAnswer:
-    """Return the answer (set,), its unreadable entries counted in the message.
-
-    Raises ``Invalid`` for another pair or a list not as long as the cases.
-    """
+    """Return the answer (set,), its unreadable entries counted in the message; raises ``Invalid``
+    for another pair or a list not as long as the cases."""
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(
@@ -62,19 +60,16 @@ def check_units(task: Task, document: dict[str, Any]) -> CheckedAnswer:
                 f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
-    found = {name: [_entry(entry) for entry in document[name]] for name in RUNGS}
+    found = {name: [*map(_entry, document[name])] for name in RUNGS}
     unreadable = sum(entries.count(INVALID) for entries in found.values())
     told = f"{unreadable} of {3 * units} answers are neither yes nor no" if unreadable else ""
     return CheckedAnswer("scored", (found,), message=told)
 
 
 def merge_units(attempts: Sequence[CheckedAnswer]) -> CheckedAnswer:
-    """Join a pair's replicates, None for each unusable.
-
-    Without a usable one, return the first invalid attempt, else the first attempt.
-    """
-    usable = [attempt for attempt in attempts if attempt.status == "scored"]
-    if not usable:
+    """Join a pair's replicates, None for each unusable; without a usable one, return the first
+    invalid attempt, else the first attempt."""
+    if all(attempt.status != "scored" for attempt in attempts):
         return next((a for a in attempts if a.status == "invalid"), attempts[0])
     sets: list[Answers | None] = []
     for attempt in attempts:
@@ -92,10 +87,8 @@ def _entry(entry: object) -> int:
 
 
 def check_quantities(task: Task, document: dict[str, Any]) -> CheckedAnswer:
-    """Return the answer as it is, with a message that names the quantities it leaves out.
-
-    Raises ``Invalid`` if it names a quantity that is not listed.
-    """
+    """Return the answer with a message that names the quantities it leaves out; raises ``Invalid``
+    if it names one that is not listed."""
     listed, given = task.inputs["quantities"], document["quantities"]
     for name in given:
         if name not in listed:
@@ -144,11 +137,8 @@ def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 
 def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
-    """Mark as right answers that make the pair externally valid (CCR Algorithm 1, line 2).
-
-    ``sets`` has an answer set for each replicate. The value is the relative error of the PNS
-    estimate, None where too many answers are invalid.
-    """
+    """Mark as right answer sets, one a replicate, that make the pair externally valid (CCR
+    Algorithm 1, line 2). The value is the relative error of the PNS estimate, or None."""
     extra, exact = estimate(truth.target, sets), exact_of(truth.target)["pns"]
     if (own := extra.get("estimate_pns")) is None:
         extra["valid_share"] = 0.0
@@ -246,24 +236,13 @@ UNIT_ANSWERS: Final = _shape(
     score=score_pair, gold=_gold_units, merge=merge_units, check_truth=_check_pair,
 )  # fmt: skip
 QUANTITIES: Final = _shape(
-    "quantities",
-    "quantities",
-    "quantities",
-    check=partial(check_json, then=check_quantities),
-    score=score_quantities,
-    gold=_gold_quantities,
-    check_truth=_check_quantities,
-)
+    "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
+    score=score_quantities, gold=_gold_quantities, check_truth=_check_quantities,
+)  # fmt: skip
 DEDUCTION: Final = _shape(
-    "deduction",
-    "deduction",
-    "value",
-    check=check_json,
-    score=score_deduction,
-    gold=_gold_deduction,
-    labels=("inconsistent", "insufficient"),
-    check_truth=_check_deduction,
-)
+    "deduction", "deduction", "value", check=check_json, score=score_deduction,
+    gold=_gold_deduction, labels=("inconsistent", "insufficient"), check_truth=_check_deduction,
+)  # fmt: skip
 
 
 CCR: Final = read_variants("ccr", Path(__file__).with_name("variants.toml"), globals().values())

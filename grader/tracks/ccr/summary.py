@@ -26,22 +26,14 @@ def summarise(results: TrackResults) -> TrackSummary:
     contexts = contexts_of(scores, results.truths, results.checked)
     stated = [one.rows() for one in stated_contexts(scores, results.truths, results.checked)]
     table.run("ccr/schema")
-    rows = [
-        {
-            "instance_id": c.instance_id,
-            "class": c.quadrant,
-            "complete": c.complete,
-            "share": c.share,
-        }
+    rows: Sequence[Row] = [
+        {"instance_id": c.instance_id, "class": c.quadrant, "complete": c.complete,
+         "share": c.share}
         for c in contexts
-    ]
+    ]  # fmt: skip
     _fill(table, "ccr_contexts", rows)
     for name in ("pairs", "compositions"):
-        rows = [
-            {**row, "instance_id": context.instance_id}
-            for context in contexts
-            for row in getattr(context, name)
-        ]
+        rows = [{**row, "instance_id": c.instance_id} for c in contexts for row in getattr(c, name)]
         _fill(table, f"ccr_{name}", rows)
     _fill(table, "ccr_composed", [row for rows in stated for row in rows])
     (metrics,) = table.query("ccr/figures")
@@ -78,12 +70,9 @@ def _fill(table: ScoreTable, name: str, rows: Sequence[Row]) -> None:
 def _units(
     contexts: Sequence[ContextResult], scores: Sequence[Score], floor: float | None
 ) -> list[Unit]:
-    """Return the units whose mean is the headline.
-
-    They are contexts (part ``simulated``, each with ``floor``) and the tasks of other families
-    (part ``stated``). If all tasks are simulations and no context is asked about in full, each task
-    is one.
-    """
+    """Return the units whose mean is the headline: contexts (part ``simulated``, each with
+    ``floor``) and tasks of other families (part ``stated``). If all tasks are simulations and no
+    context is asked about in full, each task is one."""
     if not contexts and all(score.family == "simulation" for score in scores):
         return units_of(scores)
     stated = [score for score in scores if score.family != "simulation"]
@@ -127,19 +116,17 @@ def _estimates(contexts: Sequence[ContextResult]) -> Iterator[Row]:
             }
 
 
-def _details(instance_id: str, compositions: Sequence[Row], *more: str) -> dict[str, Any]:
-    """Return what drawings need of compositions: path, errors, and the members in ``more``."""
-    names = ("path", "epsilon", "gamma", *more)
-    return {
-        "instance_id": instance_id,
-        "compositions": [{name: row[name] for name in names} for row in compositions],
-    }
+def _details(instance_id: str, compositions: Sequence[Row]) -> dict[str, Any]:
+    """Return what drawings need of compositions."""
+    names = ("path", "epsilon", "gamma", "valid", "consistent")
+    rows = [{name: row[name] for name in names if name in row} for row in compositions]
+    return {"instance_id": instance_id, "compositions": rows}
 
 
 def _context_details(context: ContextResult) -> Row:
     """Return what the drawings need of one context."""
     return {
-        **_details(context.instance_id, context.compositions, "valid", "consistent"),
+        **_details(context.instance_id, context.compositions),
         "nodes": list(context.nodes),
         "class": context.quadrant,
         "complete": context.complete,

@@ -18,11 +18,7 @@ WITH marks AS (
             "class_size": "DOUBLE",
             "budget_share": "DOUBLE", "used": "DOUBLE",
             "premature": "DOUBLE", "consistent": "DOUBLE", "consistency": "DOUBLE",
-            "parse_failures": "DOUBLE", "transcript": "DOUBLE", "signed": "DOUBLE",
-            "edge_f1_at_0": "DOUBLE", "edge_f1_at_25": "DOUBLE",
-            "edge_f1_at_50": "DOUBLE", "edge_f1_at_75": "DOUBLE",
-            "coefficient_f1_at_0": "DOUBLE", "coefficient_f1_at_25": "DOUBLE",
-            "coefficient_f1_at_50": "DOUBLE", "coefficient_f1_at_75": "DOUBLE"
+            "parse_failures": "DOUBLE", "transcript": "DOUBLE", "signed": "DOUBLE"
         }'))
     FROM scores
     WHERE track = 'causalab'
@@ -62,8 +58,7 @@ SELECT
     avg(consistency)                                     AS consistency,
     sum(parse_failures)                                  AS parse_failures,
     CAST(sum(transcript) AS INTEGER)                     AS n_transcripts,
-    CAST(sum(signed) AS INTEGER)                         AS n_signed,
-    avg(coalesce(COLUMNS('.*_at_[0-9]+$'), 0)) AS '\0'
+    CAST(sum(signed) AS INTEGER)                         AS n_signed
 FROM marks
 GROUP BY label
 ORDER BY label = 'all', label;
