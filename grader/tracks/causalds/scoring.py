@@ -12,7 +12,6 @@ from operator import sub
 from statistics import fmean
 from typing import Any, Final
 
-from grader.answers.check import with_known_labels
 from grader.io.jsonio import clip
 from grader.io.names import known_name, normal_label, normal_name
 from grader.scoring.model import CheckedAnswer, Mark, Predictions, Truth
@@ -31,11 +30,6 @@ def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     return exact(is_accepted(answer[task.shape.field], truth.target["accepted"]))
 
 
-def with_both_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with known labels in both of its signs; raises ``Invalid`` for others."""
-    return with_known_labels(task, document, "sign_before", "sign_after")
-
-
 def both_signs(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark as right two signs that are each in their accepted set, whatever variable is named."""
     before = is_accepted(answer["sign_before"], truth.target["accepted_before"])
@@ -45,14 +39,11 @@ def both_signs(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 
 def is_accepted(given: object, accepted: Iterable[object]) -> bool:
     """Return whether ``given`` is in the set: labels without case and padding, true is not 1."""
-    return _comparable(given) in {_comparable(value) for value in accepted}
-
-
-def _comparable(value: object) -> tuple[bool, object]:
-    """Return a key by which equal answers are equal, and true differs from 1."""
-    if isinstance(value, str):
-        return False, normal_label(value)
-    return isinstance(value, bool), value
+    own, *keys = (
+        (isinstance(value, bool), normal_label(value) if isinstance(value, str) else value)
+        for value in (given, *accepted)
+    )
+    return own in keys
 
 
 def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
@@ -79,7 +70,7 @@ def unknown_names(given: Iterable[str], known: Iterable[str]) -> str:
 
 def with_unknown_names(task: Task, document: dict[str, Any]) -> CheckedAnswer:
     """Return the answer with a message about names that are none of those on offer or, where the
-    task offers none, do not stand in its prompt (which is empty where it was not read)."""
+    task offers none, do not stand in its prompt (empty where it was not read)."""
     given, inputs = document[task.shape.field], task.inputs
     if task.shape.kind == "edges":
         given = answered_pairs(task, document)
@@ -235,25 +226,14 @@ def _f1_mark(given: frozenset[Any], target: frozenset[Any], message: str = "") -
     it would divide by 0."""
     shared = len(given & target)
     score = f1(given, target)
-    return Mark(
-        "f1",
-        value=score,
-        loss=1 - score,
-        extra={
-            "precision": shared / len(given) if given else 0.0,
-            "recall": shared / len(target) if target else 0.0,
-        },
-        message=message,
-    )
+    precision = shared / len(given) if given else 0.0
+    recall = shared / len(target) if target else 0.0
+    extra = {"precision": precision, "recall": recall}
+    return Mark("f1", value=score, loss=1 - score, extra=extra, message=message)
 
 
 def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
-    """Mark predictions by RMSE/(1+sd) for a continuous outcome, sqrt(Brier)/(1+sd) for a binary
-    one.
-
-    A binary prediction is clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the log
-    loss; AUC ranks predictions as given.
-    """
+    """Mark predictions by RMSE/(1+sd) for a continuous outcome, else by :func:`_binary`."""
     labels = truth.labels or ()
     if truth.target["kind"] == "binary":
         return _binary(labels, answer.prediction, float(truth.target["sd"]))
@@ -273,10 +253,14 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
-    """Mark probabilities by sqrt(Brier)/(1+sd); the value is AUC, or Brier with one class."""
-    clipped = _clip_all(predictions, 0.0, 1.0)
+    """Mark probabilities by sqrt(Brier)/(1+sd); the value is AUC, or Brier with one class.
+
+    They are clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the log loss; AUC ranks
+    them as given.
+    """
+    clipped = [min(max(p, 0.0), 1.0) for p in predictions]
     brier = fmean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
-    inner = _clip_all(predictions, 1e-6, 1 - 1e-6)
+    inner = [min(max(p, 1e-6), 1 - 1e-6) for p in predictions]
     log_loss = -fmean(
         [math.log(p if y == 1.0 else 1 - p) for p, y in zip(inner, labels, strict=True)]
     )
@@ -286,11 +270,6 @@ def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) ->
     if auc is None:
         return Mark("brier", value=brier, loss=loss, extra=extra)
     return Mark("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
-
-
-def _clip_all(values: Sequence[float], low: float, high: float) -> list[float]:
-    """Return the values cut to ``low`` .. ``high``."""
-    return [low if x < low else high if x > high else x for x in values]
 
 
 def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:

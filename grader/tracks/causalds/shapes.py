@@ -5,7 +5,7 @@ from functools import lru_cache, partial, wraps
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.check import check_csv, check_json, with_bounds
+from grader.answers.check import check_csv, check_json, with_bounds, with_known_labels
 from grader.io.jsonio import pretty_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, read_variants
@@ -24,7 +24,6 @@ from grader.tracks.causalds.scoring import (
     point,
     point_predictor,
     prediction_interval,
-    with_both_signs,
     with_unknown_names,
 )
 
@@ -33,8 +32,7 @@ Members = dict[str, Any]
 
 def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
-    assert truth.labels is not None
-    return _table(truth.labels, columns)
+    return _table(truth.labels or (), columns)
 
 
 @lru_cache(maxsize=4)  # the views of a scene have the same labels
@@ -91,22 +89,14 @@ def _gold_edges(task: Task, truth: Truth) -> Members:
 
 
 @_or_abstention
-def _gold_one_set(task: Task, truth: Truth) -> Members:
-    """Return the first valid set, or the word for why there is none."""
-    found = truth.target["sets"]
-    return {task.shape.field: _or_word(truth, found[0] if found else None)}
-
-
-@_or_abstention
 def _gold_listed(task: Task, truth: Truth) -> Members:
-    """Return all sets or names that the truth lists, or the word for why there is none."""
-    return {task.shape.field: _or_word(truth, truth.target[task.shape.kind])}
-
-
-def _or_word(truth: Truth, listed: Any) -> Any:
-    """Return ``listed`` if the truth has a list, else its word: ``no_backdoor`` or ``non_id``."""
-    category = truth.target["category"]
-    return listed if category == "set" else category
+    """Return all sets or names that the truth lists, or the first set where one is asked for, or
+    the word for why there is none: ``no_backdoor`` or ``non_id``."""
+    category, kind = truth.target["category"], task.shape.kind
+    if category != "set":
+        return {task.shape.field: category}
+    listed = truth.target["sets" if kind == "set" else kind]
+    return {task.shape.field: listed[0] if kind == "set" else listed}
 
 
 PREDICTION_ALPHA: Final = 0.1
@@ -163,7 +153,10 @@ EFFECT_SIGN: Final = _label(
 )
 SIGNS_BEFORE_AFTER: Final = Shape(
     "signs_before_after", "signs", "sign_before", "pass", "exact",
-    partial(check_json, then=with_both_signs), both_signs, _gold_signs, labels=ASSOCIATION_SIGNS,
+    partial(check_json, then=lambda task, document: with_known_labels(
+        task, document, "sign_before", "sign_after"
+    )),
+    both_signs, _gold_signs, labels=ASSOCIATION_SIGNS,
 )  # fmt: skip
 ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
 BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
@@ -186,7 +179,7 @@ CONDITIONING_VAR: Final = _exact(
     gold=_gold_first_accepted,
 )  # fmt: skip
 ADJUSTMENT_SET: Final = _exact(
-    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold_one_set,
+    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold_listed,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
 )  # fmt: skip
 

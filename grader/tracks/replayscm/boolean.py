@@ -55,10 +55,9 @@ def operation(operator: str, *arguments: Formula) -> Formula:
 
 
 def parse(text: str) -> Formula:
-    """Return the formula that ``text`` spells.
+    """Return the formula that ``text`` spells, or raise :class:`FormulaError`.
 
-    Reads token by token with a stack of its own and stops at the first fault, so that neither
-    size nor depth of the text matters. Raises :class:`FormulaError`.
+    Reads token by token with a stack of its own, so that neither size nor depth matters.
     """
     open_nodes: list[tuple[str, list[Formula]]] = []
     result: Formula | None = None
@@ -156,11 +155,8 @@ def variables(formula: Formula) -> frozenset[str]:
 
 
 def canonical(formula: Formula) -> Formula:
-    """Return the same function in a tidy spelling.
-
-    Double negations go, nested ``and``, ``or`` and ``xor`` are flattened, and the arguments of
-    commutative operators are sorted by their text. Two spellings of one function may still differ.
-    """
+    """Return the same function in a tidy spelling: without double negations and nested ``and``,
+    ``or`` and ``xor``, the arguments of commutative operators sorted by their text."""
     if not formula.operator:
         return formula
     children = [canonical(child) for child in formula.arguments]
@@ -195,10 +191,10 @@ _APPLY: Final[Mapping[str, Callable[[list[int], int], int]]] = {
 
 
 def truth_table(formula: Formula, names: Sequence[str]) -> int:
-    """Return the function as a bit set over the 2^k assignments to ``names``.
+    """Return the function as a bit set over the 2^k assignments to ``names``, all its variables.
 
-    Bit p is the value where name *i* has bit *i* of p. ``names`` must hold every variable of the
-    formula. Raises ``ValueError`` for more than ``MAX_TABLE_VARIABLES`` names.
+    Bit p is the value where name *i* has bit *i* of p. Raises ``ValueError`` for more than
+    ``MAX_TABLE_VARIABLES`` names.
     """
     if len(names) > MAX_TABLE_VARIABLES:
         raise ValueError(f"a truth table over {len(names)} variables is too large")

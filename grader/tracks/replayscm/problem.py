@@ -32,11 +32,8 @@ class Worlds:
 
 
 def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
-    """Return worlds (``id``, ``mode``, ``targets``, rows as texts of bits) as one table.
-
-    Raises ``ValueError`` for a world with a target that is no variable, or with a row that has not
-    a digit for each.
-    """
+    """Return worlds (``id``, ``mode``, ``targets``, rows as texts of bits) as one table; raises
+    ``ValueError`` for a target that is no variable, or a row without a digit for each."""
     for world in worlds:
         if not {*world["targets"]} <= {*names} or {*map(len, world["rows"])} != {len(names)}:
             raise ValueError(f"world {clip(world['id'])}: a row or target fits no variable")
@@ -62,9 +59,8 @@ class Problem:
     """One task: ``roots``, ``order`` and ``blocks`` are ``None`` where they are not disclosed.
 
     ``names`` are all variables as the prompt lists them. ``order`` is a causal order of them, and
-    ``blocks`` are groups of them, causes in the same block or in earlier ones. ``max_parents``
-    limits the variables of one mechanism. ``training`` are the worlds shown. ``reference`` holds
-    the mechanisms to differ from, ``None`` where the task asks for none.
+    ``blocks`` are groups of them, causes in the same block or in earlier ones. ``training`` are the
+    worlds shown. ``reference`` holds the mechanisms to differ from, ``None`` without any.
     """
 
     names: tuple[str, ...]
@@ -122,11 +118,10 @@ class BooleanProgram:
 
 
 def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> BooleanProgram:
-    """Return the program of these mechanisms in causal order.
+    """Return the program of these mechanisms in causal order, which is one in every process.
 
-    Raises ``graphlib.CycleError`` where they refer to each other in a circle.
-    Equal programs get one order in every process: it is part of what identifies answers.
-    Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
+    Raises ``graphlib.CycleError`` where they refer to each other in a circle. Mentioning counts,
+    not dependence: ``(or X (and Y (not Y)))`` refers to Y.
     """
     needs = {
         child: sorted(variables(formula) & mechanisms.keys())

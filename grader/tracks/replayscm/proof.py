@@ -69,8 +69,7 @@ class Finding:
     ``determined``: all legal train-exact programs agree on every held-out row. ``unique``: all of
     them are the same functions. ``deviating`` counts the parent sets that can give another value in
     a held-out row. ``undetermined``: by variable, the held-out rows (as bits) in which such
-    programs disagree; a variable without any is left out. ``shifted``: they agree on all further
-    rows, under other root distributions.
+    programs disagree. ``shifted``: they agree on all rows under other root distributions.
     """
 
     determined: bool
@@ -90,9 +89,9 @@ def prove(
 ) -> Finding:
     """Prove a record by going through every admissible parent set under its disclosure.
 
-    ``worlds`` are held-out worlds and, after them, shifted ones. ``heldout`` are the rows (bits) of
-    the former, None for all rows. ``gold`` has the hidden mechanisms. With another ``deviating``
-    than ``stated`` no row is looked at, which may take minutes where training says little.
+    ``worlds`` are held-out worlds, with ``heldout`` their rows (bits; None for all), and then
+    shifted ones. With another ``deviating`` than ``stated`` no row is looked at, which may take
+    minutes where training says little.
     """
     heldout = worlds.full if heldout is None else heldout
     roots = frozenset(problem.names).difference(gold)
@@ -162,9 +161,8 @@ def _wrong_in_row(
     """Return the variables that some train-exact program gets wrong in a held-out row.
 
     A program is put together variable after variable, each on parents that stand already and with
-    every value that its training rows allow there; all ways are gone. Which values an earlier
-    variable has in other rows plays no part: an unseen pattern can be filled in freely. That each
-    start can be finished is the caller's: the closure of the roots is everything.
+    every value that its training rows allow there; all ways are gone. An unseen pattern can be
+    filled in freely. That each start can be finished is the caller's concern.
     """
     observed = {name: worlds.values[name] >> row & 1 for name in worlds.names}
 
@@ -216,12 +214,8 @@ def problem_of(task: Task, truth: Truth) -> str | None:
     found = prove(problem, together, gold, heldout.full, target["deviating"])
     undetermined = {child: int(rows, 16) for child, rows in target["undetermined"].items()}
     told = {name: target[name] for name in ("determined", "unique", "deviating")}
-    stated = Finding(
-        **told,
-        undetermined=undetermined,
-        shifted=further["determined"],
-        root_sets=found.root_sets,
-    )
+    about = {"undetermined": undetermined, "root_sets": found.root_sets}
+    stated = Finding(**told, shifted=further["determined"], **about)
     if found != stated:
         return f"proved {found}, stated {stated}"
     settled = found.determined and found.root_sets == 1
@@ -240,11 +234,8 @@ def _signature(names: Sequence[str], world: Mapping[str, Any]) -> tuple[object, 
 
 
 def _counterexample_problem(task: Task, target: Mapping[str, Any], heldout: Worlds) -> str | None:
-    """Return what is wrong with a record's counterexample, None if nothing.
-
-    A record that is not determined must show one, and it must be legal, train-exact and wrong on
-    ``heldout``. A determined record must show none.
-    """
+    """Return what is wrong with a record's counterexample, None if nothing: one that is legal,
+    train-exact and wrong on ``heldout``, where the record is not determined, else no one."""
     shown = target["counterexample"]
     if target["determined"]:
         return None if shown is None else "determined, yet with a counterexample"

@@ -10,6 +10,8 @@ whether places are read as a cue.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from grader.errors import UsageError
@@ -20,10 +22,9 @@ from grader.tracks.replayscm.problem import BooleanProgram, Problem, Worlds, pac
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The outcome of one program on some worlds.
+    """The outcome of one program on some worlds; ``cells`` are those that are scored.
 
-    ``wrong`` maps each endogenous variable to the rows where its scored cell is wrong (a bit set);
-    ``worlds_exact`` and ``worlds`` count worlds, ``cells`` and ``cells_wrong`` scored cells.
+    ``wrong`` maps each endogenous variable to the rows where its cell is wrong (a bit set).
     """
 
     wrong: Mapping[str, int]
@@ -59,9 +60,7 @@ def replay(program: BooleanProgram, worlds: Worlds) -> Replay:
         values[child] = computed & ~clamped | observed & clamped
         wrong[child] = values[child] ^ observed
         cells += (worlds.full & ~clamped).bit_count()
-    anywhere = 0
-    for rows in wrong.values():
-        anywhere |= rows
+    anywhere = reduce(or_, wrong.values(), 0)
     return Replay(
         wrong,
         sum(not anywhere & mask for mask in worlds.masks),
@@ -87,15 +86,12 @@ def separation(
     first: BooleanProgram, second: BooleanProgram, name: str, value: int
 ) -> tuple[float, float]:
     """Return how far ``do(name = value)`` separates two programs over all assignments of the other
-    roots: the share of assignments whose rows differ, and of cells, of endogenous variables not
-    set, that differ."""
+    roots: the shares of assignments whose rows differ, and of cells that differ."""
     free = [root for root in first.roots if root != name]
     rows = 1 << len(free)
     inputs = {root: input_column(place, len(free)) for place, root in enumerate(free)}
     differing = _differences(first, second, inputs, name, value, (1 << rows) - 1)
-    anywhere = 0
-    for cells in differing.values():
-        anywhere |= cells
+    anywhere = reduce(or_, differing.values(), 0)
     scored = rows * len(differing)
     cells_apart = sum(cells.bit_count() for cells in differing.values())
     return anywhere.bit_count() / rows, cells_apart / scored if scored else 0.0
@@ -155,8 +151,8 @@ def shifted_figures(
     """Return ``shifted_exact`` (0 or 1) and ``shifted_world_exact`` (a share of worlds); {} for a
     record without shifted worlds.
 
-    ``fits``: the program is train-exact. A train-exact program that errs where the audit says that
-    none can is an error in the truth, and raises ``UsageError``.
+    A program that ``fits`` (is train-exact) and errs where the audit says that none can is an error
+    in the truth, and raises ``UsageError``.
     """
     stated = truth.target.get("shifted")
     if stated is None:
@@ -177,10 +173,7 @@ def by_place(
 ) -> dict[str, int]:
     """Return, for each fifth k of the list of variables, ``asked_place_k``, how many have a hidden
     mechanism (``gold``), and ``right_place_k``, how many of these have a right one in
-    ``mechanisms``.
-
-    A mechanism is right if it gives every computed cell from the cells as they stand in ``worlds``.
-    So each is judged by itself, and one that only differs where nothing is asked is right.
+    ``mechanisms``: one that gives every computed cell from the cells as they stand in ``worlds``.
     """
     names, computed = worlds[0].names, set(gold)
     counts = {f"{what}_place_{k}": 0 for k in range(PLACES) for what in ("asked", "right")}

@@ -70,11 +70,11 @@ def extras(table: ScoreTable) -> dict[str, Any]:
 
 
 def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
-    """Add bootstrap intervals over programs to ``extra``, in place; stored answers count as fixed.
+    """Add bootstrap intervals over programs to ``extra``, in place.
 
     Each pool but the ``Alt-`` ones gets central 95% intervals of the three replay metrics, over all
-    programs and by subset. ``deltas`` lists paired differences with theirs, by subset: over all
-    programs, over those determined in both pools, and over those open in both.
+    programs and by subset. ``deltas`` lists paired differences with theirs, by subset of programs
+    that are in it in both pools.
     """
     values = _by_pool(scores)
     for pool, rates in extra["pools"].items():
@@ -120,10 +120,8 @@ def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return each program's figures by pool, program (instance id) and metric; of a matched
-    ``-Full`` also as ``-Match``.
-
-    A replay metric without a figure is 0, one of ``STRUCTURE`` without is left out."""
+    """Return figures by pool, program (instance id) and metric; of a matched ``-Full`` also as
+    ``-Match``. A replay metric without a figure is 0, one of ``STRUCTURE`` without is left out."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)
@@ -148,15 +146,9 @@ def _deltas(
         if not programs:
             continue
         differences = [values[first][p][metric] - values[second][p][metric] for p in programs]
-        found.append(
-            {
-                "first": first,
-                "second": second,
-                "metric": metric,
-                "subset": subset,
-                "programs": len(programs),
-                "delta": sum(differences) / len(differences),
-                "interval": _interval(programs, differences),
-            }
-        )
+        found.append({
+            "first": first, "second": second, "metric": metric, "subset": subset,
+            "programs": len(programs), "delta": sum(differences) / len(differences),
+            "interval": _interval(programs, differences),
+        })  # fmt: skip
     return found

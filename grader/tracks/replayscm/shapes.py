@@ -43,8 +43,7 @@ Mechanisms = Mapping[str, Formula]
 class Structure:
     """A program's graph and local functions against a reference, over the reference's children.
 
-    Of the ``metrics``, ``parent_shd`` counts unordered pairs joined differently: an addition, a
-    deletion and a reversal cost one each. ``parent_missed`` and ``parent_added`` count edges. The
+    Of the ``metrics``, ``parent_shd``, ``parent_missed`` and ``parent_added`` count edges, and the
     others are shares, or 1 and 0. ``changed`` are the variables whose functions differ,
     ``parents_changed`` those whose parent sets do.
     """
@@ -69,10 +68,8 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
     ours, theirs = parents(mechanisms), parents(reference)
     mine, gold = edges_of(mechanisms), edges_of(reference)
     common = len(mine & gold)
-    moved = tuple(child for child in reference if ours[child] != theirs[child])
-    changed = tuple(
-        child for child in reference if not equivalent(mechanisms[child], reference[child])
-    )
+    moved = tuple(name for name in reference if ours[name] != theirs[name])
+    changed = tuple(name for name in reference if not equivalent(mechanisms[name], reference[name]))
     children = len(reference)
     metrics = {
         "parent_recall": common / len(gold) if gold else 1.0,
@@ -95,12 +92,11 @@ def total_size(mechanisms: Mechanisms) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SeparatingRow:
-    """A held-out row that tells an answer from the gold program (Appendix I).
+    """A held-out ``row``, counted over all worlds, that tells an answer from gold (Appendix I).
 
-    ``row`` counts the rows of all held-out worlds. ``child`` is a variable whose mechanism in the
-    answer is wrong there on right ``inputs``, the values of its parents in either program, and
-    ``gold`` its right value. ``support`` counts the training rows that show these inputs, where
-    ``child`` is not set.
+    The answer's mechanism of ``child`` is wrong there on right ``inputs``, the values of the parents
+    in either program; ``gold`` is the right value. ``support`` counts the training rows that show
+    these inputs, where ``child`` is not set.
     """
 
     row: int
@@ -113,10 +109,8 @@ class SeparatingRow:
 def separating_row(
     program: BooleanProgram, gold: Mechanisms, training: Worlds, heldout: Worlds, test: Replay
 ) -> SeparatingRow | None:
-    """Return the first row of ``heldout`` that ``test``, its replay, finds wrong; None without.
-
-    Of several such variables it has the one with the least support.
-    """
+    """Return the first row of ``heldout`` that ``test``, its replay, finds wrong, with the variable
+    of least support; None without."""
     rows = reduce(or_, test.wrong.values(), 0)
     if not rows:
         return None
@@ -167,10 +161,8 @@ def facts(truth: Truth) -> dict[str, Any]:
 
 
 def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
-    """Mark an induced program: value 1 if it is exact on all training and held-out worlds, else 0.
-
-    The loss is 0 if the declared roots are right, too, else 1.
-    """
+    """Mark an induced program: value 1 if it is exact on all training and held-out worlds, loss 0
+    if the declared roots are right, too."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
     train, test = replay(program, problem.training), replay(program, heldout)
@@ -198,14 +190,9 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         structure = compare(program.mechanisms, gold)
         extra |= structure.metrics
         extra["alternative"] = int(train.exact and bool(structure.changed))
-    solved = heldout_exact and root_exact
-    return Mark(
-        "heldout_exact",
-        float(heldout_exact),
-        float(not solved),
-        extra=extra,
-        message=_why(train, test, root_exact),
-    )
+    loss = float(not (heldout_exact and root_exact))
+    message = _why(train, test, root_exact)
+    return Mark("heldout_exact", float(heldout_exact), loss, extra=extra, message=message)
 
 
 def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
@@ -243,18 +230,12 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     }
     if success:
         extra |= _edit_locality(structure, problem.reference)
-    return Mark(
-        "joint_success",
-        float(joint),
-        float(not joint),
-        extra=extra,
-        message="" if joint else _why_no_alternative(train, structure, pair, witness),
-    )
+    message = "" if joint else _why_no_alternative(train, structure, pair, witness)
+    return Mark("joint_success", float(joint), float(not joint), extra=extra, message=message)
 
 
 def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
-    """Return ``wrong_determined``, how many wrong held-out cells the evidence determines (reasoning
-    errors), and ``wrong_undetermined``, how many not.
+    """Return how many wrong held-out cells the evidence determines, and how many not.
 
     For a train-exact answer every wrong cell must be undetermined, since that answer itself is a
     second candidate; anything else is an error in the truth, and raises ``UsageError``.
@@ -272,11 +253,8 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
 
 
 def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of Tables G.4 and G.5: how many variables were edited, whether one alone
-    with its parents kept or not, and counts by depth.
-
-    ``reference`` has the mechanisms that were edited. Depths from ``DEEPEST`` on count as one.
-    """
+    """Return the figures of Tables G.4 and G.5: how many variables of ``reference`` were edited,
+    whether one alone with its parents kept or not, and counts by depth."""
     one = len(structure.changed) == 1
     level = {child: min(depth, DEEPEST) for child, depth in depths(reference).items()}
     counted = {
@@ -323,18 +301,9 @@ def _why_no_alternative(train: Replay, structure: Structure, pair: float, witnes
 
 
 def _gold(task: Task, truth: Truth) -> str:
-    """Return the hidden program's mechanisms as JSON."""
-    return pretty_json({"mechanisms": truth.target["gold"]})
-
-
-def _gold_roots(task: Task, truth: Truth) -> str:
-    """Return the hidden program's mechanisms and roots as JSON."""
-    return pretty_json({"mechanisms": truth.target["gold"], "roots": truth.target["roots"]})
-
-
-def _gold_alternative(task: Task, truth: Truth) -> str:
-    """Return the alternative that the audit found, with its experiment."""
-    return pretty_json(truth.target["alternative"])
+    """Return the hidden program's mechanisms, and roots that the task hides, as JSON."""
+    roots = {"roots": truth.target["roots"]} if task.inputs["roots"] is None else {}
+    return pretty_json({"mechanisms": truth.target["gold"], **roots})
 
 
 _shape = partial(
@@ -344,14 +313,11 @@ _shape = partial(
 _induction = partial(_shape, kind="program", metric="heldout_exact", score=induction)
 
 MECHANISMS: Final = _induction("mechanisms", gold=_gold)
-ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold_roots)
+ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold)
 ALTERNATIVE_SCM: Final = _shape(
-    "alternative_scm",
-    "alternative",
-    metric="joint_success",
-    score=alternative,
-    gold=_gold_alternative,
-)
+    "alternative_scm", "alternative", metric="joint_success", score=alternative,
+    gold=lambda task, truth: pretty_json(truth.target["alternative"]),  # with its experiment
+)  # fmt: skip
 
 
 REPLAYSCM: Final = read_variants(

@@ -52,9 +52,9 @@ class Candidate:
 def candidates(data: bytes) -> Iterator[Candidate]:
     """Yield the complete JSON objects of a response in the order they begin, nested ones too.
 
-    A response that is a JSON string is read as the text in it: that is how ``answers.jsonl`` holds
-    one. Raises ``BadJson`` at the end when there was no object, and at once where the response is
-    empty, is no UTF-8, or is one object that is refused.
+    A response that is a JSON string is read as the text in it. Raises ``BadJson`` at the end when
+    there was no object, and at once where the response is empty, is no UTF-8, or is one object that
+    is refused.
     """
     problem = BadJson("not_object", "JSON, but not an object")
     whole: Any = None
@@ -158,12 +158,8 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
             stage = _STAGE_OF[found.reason]
             raise found
     except Invalid as problem:
-        return CheckedAnswer(
-            "invalid",
-            reason=problem.reason,
-            message=f"{raw.source}: {problem.message}",
-            extra=_funnel(strict, STAGES.index(stage)),
-        )
+        passed, message = _funnel(strict, STAGES.index(stage)), f"{raw.source}: {problem.message}"
+        return CheckedAnswer("invalid", reason=problem.reason, message=message, extra=passed)
     told = ""
     if found.intervention and (name := found.intervention[0]) not in found.problem.names:
         told = f"counts as wrong: the intervention's {clip(name)} is no variable of the task"
@@ -171,10 +167,8 @@ def check(task: Task, raw: RawAnswer) -> CheckedAnswer:
 
 
 def _select_candidate(task: Task, data: bytes) -> tuple[Candidate, ProgramAnswer | Invalid]:
-    """Return the first valid object and its answer; else the best by form and why it is none.
-
-    Raises ``BadJson`` for a response without an object.
-    """
+    """Return the first valid object and its answer, else the best by form and why it is none;
+    raises ``BadJson`` for a response without an object."""
     failures: list[tuple[Candidate, Invalid]] = []
     for candidate in candidates(data):
         try:
@@ -201,13 +195,9 @@ def _read_program(task: Task, document: dict[str, Any]) -> ProgramAnswer:
     program = _legal_program(problem, roots, document["mechanisms"])
     if task.shape.kind != "alternative":
         return ProgramAnswer(problem, program)
-    intervention = document["intervention"]
-    return ProgramAnswer(
-        problem,
-        program,
-        (intervention["variable"], int(intervention["value"])),
-        {root: int(value) for root, value in document["witness"].items()},
-    )
+    given = document["intervention"]
+    witness = {root: int(value) for root, value in document["witness"].items()}
+    return ProgramAnswer(problem, program, (given["variable"], int(given["value"])), witness)
 
 
 def _legal_program(
@@ -215,7 +205,13 @@ def _legal_program(
 ) -> BooleanProgram:
     """Return the program of these roots and mechanisms, or raise ``Invalid`` if not legal."""
     _check_keys(problem, roots, mechanisms)
-    formulas = {child: _parse(child, text) for child, text in sorted(mechanisms.items())}
+    formulas = {}
+    for child, text in sorted(mechanisms.items()):
+        try:
+            formulas[child] = parse(text)
+        except FormulaError as error:
+            reason = "formula" if error.kind == "syntax" else "formula_limit"
+            raise Invalid(reason, f"at /mechanisms/{child}: {error}") from None
     for child, formula in formulas.items():
         _check_legal(problem, child, formula)
     try:
@@ -251,8 +247,7 @@ def check_truth(task: Task, truth: Truth) -> None:
 
 
 def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ``ROOTS`` different variables the answer names, in its order, or raise
-    ``Invalid``."""
+    """Return the ``ROOTS`` different variables that the answer names, or raise ``Invalid``."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
@@ -274,15 +269,6 @@ def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[st
             "wrong_variables",
             f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
         )
-
-
-def _parse(child: str, text: str) -> Formula:
-    """Return the formula of ``child``, or raise :class:`Invalid`."""
-    try:
-        return parse(text)
-    except FormulaError as error:
-        reason = "formula" if error.kind == "syntax" else "formula_limit"
-        raise Invalid(reason, f"at /mechanisms/{child}: {error}") from None
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
