@@ -76,26 +76,15 @@ def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: s
         row = {**view.task.members(), "link": f"{view.task.task_id}.html"}
         row["structure"] = view.truth and view.truth.structure
         if (score := view.score) is not None:
-            pool, loss = (
-                (score.pool, score.loss)
-                if reading == "fixed"
-                else (score.paper_pool or "dropped", score.paper_loss)
-            )
-            row |= {
-                "outcome": _outcome(score),
-                "points": 100 * score.points,
-                "pool": pool,
-                "loss": loss,
-            }
+            row["outcome"] = _outcome(score)
+            if reading == READINGS[0]:
+                row["points"] = 100 * score.points
+            else:
+                row |= {"pool": score.paper_pool or "dropped", "loss": score.paper_loss}
         rows.append(row)
-    hidden = ["pool", "loss"] if reading == READINGS[0] else ["points"]
-    if all(view.score is None for view in views):
-        hidden = ["outcome", "points", "pool", "loss"]
-    if all(view.truth is None for view in views):
-        hidden.append("structure")
-    table = SPECIFICATION.of_rows("browse", rows).without_columns(*hidden)
+    tasks = Section("Tasks", [SPECIFICATION.of_rows("browse", rows)])
     style = f"{_STYLE}main {{ max-width:1500px }}\n"
-    return page(title, subtitle, [Section("Tasks", [table])], _FOOTER, style, script=_SCRIPT)
+    return page(title, subtitle, [tasks], _FOOTER, style, script=_SCRIPT)
 
 
 def _outcome(score: Score) -> str:
@@ -116,8 +105,7 @@ def _task_page(view: TaskView, links: Sequence[tuple[str, str]], reading: str) -
     task, scene = view.task, view.scene
     question = question_of(task.prompt)
     whole = [] if question == task.prompt else [Prose(task.prompt)]
-    answers = [*_answer(view, reading), *_right_answer(view)]
-    asked: list[Block] = [Prose(question)]
+    answers, asked = _answers(view, reading), [Prose(question)]
     sections = [
         Section("Question and answer", [SideBySide([asked, answers])] if answers else asked),
         Section("Story and graph", _story(scene, view.explanation)),
@@ -148,19 +136,15 @@ def _story(scene: Scene | None, explanation: Explanation) -> list[Block]:
     if explanation.graph is not None:
         present = explanation.graph.kinds.values()
         legend = " ".join(text for kind, text in _COLOURS.items() if kind in present)
-        graph = [layered_graph(explanation.graph), *_notes(legend)]
+        graph = [layered_graph(explanation.graph), Paragraph(legend, note=True)]
     if scene is None:
         return [SideBySide([graph, [_facts(explanation)]])] if graph else []
-    hint = "Underlined sentences tell edges of the graph: point at either."
-    text = [
-        *_notes(hint if explanation.sentences else ""),
-        *(_with_marks(part, explanation) for part in scene.story.split("\n\n") if part),
-    ]
+    text: list[Block] = []
+    if explanation.sentences:
+        hint = "Underlined sentences tell edges of the graph: point at either."
+        text.append(Paragraph(hint, note=True))
+    text += [_with_marks(part, explanation) for part in scene.story.split("\n\n") if part]
     return [SideBySide([text, graph])] if graph else text
-
-
-def _notes(text: str) -> list[Block]:
-    return [Paragraph(text, note=True)] if text else []
 
 
 def _facts(explanation: Explanation) -> Table:
@@ -220,27 +204,22 @@ def _truth(view: TaskView) -> list[Block]:
     return blocks
 
 
-def _right_answer(view: TaskView) -> list[Block]:
-    """Return the right answer as the content of its file; [] if secret."""
-    if view.truth is None:
-        return []
-    gold = clip_text(view.task.shape.gold(view.task, view.truth), _LONGEST_ANSWER)
-    return [Paragraph([Strong("The right answer")]), Code(gold)]
-
-
-def _answer(view: TaskView, first: str) -> list[Block]:
-    """Return what an answer earned (reading ``first`` first), why, its text; [] without a score."""
-    score = view.score
-    if score is None:
-        return []
-    head = f"The answer given, {_outcome(score)}: {points(100 * score.points)} of 100 points"
-    if score.metric_value is not None:
-        head += f", {score.metric} {number(score.metric_value)}"
-    losses = [f"{reading} reading: {in_pool(score, reading)}" for reading in readings_from(first)]
-    blocks: list[Block] = [Paragraph([Strong(head)]), Paragraph(f"{'; '.join(losses)}.")]
-    if why := ": ".join(filter(None, (score.reason, score.message))):
-        blocks.append(Paragraph(why))
-    if view.answer is not None and view.answer.data is not None:
-        text = view.answer.data[:_LONGEST_ANSWER].decode("utf-8", errors="replace")
-        blocks.append(Code(text))
+def _answers(view: TaskView, first: str) -> list[Block]:
+    """Return what an answer earned (reading ``first`` first), why, and its text, then the right
+    answer as the content of its file; without what is absent or secret."""
+    blocks: list[Block] = []
+    if (score := view.score) is not None:
+        head = f"The answer given, {_outcome(score)}: {points(100 * score.points)} of 100 points"
+        if score.metric_value is not None:
+            head += f", {score.metric} {number(score.metric_value)}"
+        losses = [f"{name} reading: {in_pool(score, name)}" for name in readings_from(first)]
+        blocks += [Paragraph([Strong(head)]), Paragraph(f"{'; '.join(losses)}.")]
+        if why := ": ".join(filter(None, (score.reason, score.message))):
+            blocks.append(Paragraph(why))
+        if view.answer is not None and view.answer.data is not None:
+            text = view.answer.data[:_LONGEST_ANSWER].decode("utf-8", errors="replace")
+            blocks.append(Code(text))
+    if view.truth is not None:
+        gold = clip_text(view.task.shape.gold(view.task, view.truth), _LONGEST_ANSWER)
+        blocks += [Paragraph([Strong("The right answer")]), Code(gold)]
     return blocks

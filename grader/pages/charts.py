@@ -31,11 +31,6 @@ def _distinct(rows: Iterable[Row], key: str) -> list[str]:
     return list(dict.fromkeys(str(row.get(key, "")) for row in rows))
 
 
-def _offset(series: int, count: int) -> float:
-    """Return how many steps a series stands from the middle of all ``count``."""
-    return series - (count - 1) / 2
-
-
 def _legend(names: Sequence[str], top: float) -> tuple[list[str], float]:
     """Return the marks of all series below each other with their names, and where they end."""
     parts = [
@@ -77,7 +72,7 @@ def dots(title: str, rows: Sequence[Row], whole: float = 1, start: float = 0) ->
         for row in own:
             if row["value"] is not None:
                 k = series.index(str(row.get("series", "")))
-                middle = y + 29 + more / 2 + _STEP * _offset(k, len(series))
+                middle = y + 29 + more / 2 + _STEP * (k - (len(series) - 1) / 2)
                 parts.append(_dot(row, k, x, middle))
     return Svg(title, WIDTH, height, parts, caption=title)
 
@@ -110,7 +105,7 @@ def lines(title: str, rows: Sequence[Row], ceiling: float | None = None, across:
     step = min(_STEP, 0.8 * room / max(1, len(series)))
     for k, name in enumerate(series):
         found = {str(row["level"]): row for row in present if str(row["series"]) == name}
-        aside = step * _offset(k, len(series))
+        aside = step * (k - (len(series) - 1) / 2)
         spots = [
             (x(at + 0.5) + aside, found[level]) for at, level in enumerate(levels) if level in found
         ]

@@ -19,6 +19,7 @@ from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
 _FAMILIES: Final = 8
+_UNITS: Final = ("skill", "points")
 _NO_HEADLINE: Final = "no overall difference: one of them has no overall points"
 
 
@@ -29,30 +30,21 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
     overall. The first two texts are empty where there is no difference.
     """
     tracks = list(result["tracks"].values())
-    for unit in ("skill", "points"):
-        line = result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
-        if line is not None:
-            difference = f"{signed_number(line['difference'])} {unit}"
-            return difference, signed_interval(line["interval"]), _verdict(line, unit)
-    return "", "", _NO_HEADLINE
-
-
-def _verdict(line: Line, unit: str) -> str:
-    """Return which system is better, or that the interval of the difference reaches zero.
-
-    ``unit`` is skill or points.
-    """
+    lines = ((u, result[u] or (tracks[0][u] if len(tracks) == 1 else None)) for u in _UNITS)
+    unit, line = next(((unit, line) for unit, line in lines if line is not None), ("", None))
+    if line is None:
+        return "", "", _NO_HEADLINE
+    difference = f"{signed_number(line['difference'])} {unit}"
     if line["interval"] is None:
-        return _NO_HEADLINE
+        return difference, "–", _NO_HEADLINE
     low, high = line["interval"]
-    if low > 0:
-        return "the first is better"
-    if high < 0:
-        return "the second is better"
+    verdict = f"too close to call: this exam detects differences of {unit} from about "
+    verdict += f"{line['detectable']:.1f}"
     if low == high == 0:
-        return "no difference at all"
-    least = line["detectable"]
-    return f"too close to call: this exam detects differences of {unit} from about {least:.1f}"
+        verdict = "no difference at all"
+    elif low > 0 or high < 0:
+        verdict = f"the {'first' if low > 0 else 'second'} is better"
+    return difference, signed_interval(line["interval"]), verdict
 
 
 def answered_text(result: Mapping[str, Any]) -> str:

@@ -21,18 +21,15 @@ _LARGEST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes.
-
-    Raises ``ValueError`` for one of over ``_LARGEST`` nodes or edges, and ``TypeError`` for a name
-    that is no text: worlds, where they come from, have no schema.
-    """
+    """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes."""
 
     nodes: Sequence[str]
     edges: Sequence[Edge]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check size and names."""
+        """Raise ``ValueError`` where it is too large, and ``TypeError`` for a name that is no text:
+        worlds, where graphs come from, have no schema."""
         if max(len(self.nodes), len(self.edges)) > _LARGEST:
             raise ValueError(f"a graph of over {_LARGEST} nodes or edges")
         if not all(isinstance(name, str) for name in chain(self.nodes, *self.edges)):
@@ -121,18 +118,14 @@ def _edge(start: Point, end: Point, between: Sequence[float], number: int, hover
     bend = None
     if between:
         middle = (a[0] + b[0]) / 2
+        sides = (-_GAP_X / 2, _BOX_X + _GAP_X / 2)
+        places = [middle, *(x + side for side in sides for x in between)]
+        free = [p for p in places if all(p < x - 4 or p > x + _BOX_X + 4 for x in between)]
+        nearest = min(free, key=lambda place: abs(place - middle))
         # A curve reaches half as far as its bend lies from its ends.
-        bend = (2 * _nearest_gap(middle, between) - middle, (a[1] + b[1]) / 2)
+        bend = (2 * nearest - middle, (a[1] + b[1]) / 2)
     style = "stroke:var(--soft);fill:var(--soft);stroke-width:1.4"
     return arrow(a, b, hover, 8, bend, kind=f"edge e{number}", style=style)
-
-
-def _nearest_gap(middle: float, boxes: Sequence[float]) -> float:
-    """Return the place nearest to ``middle`` where no box stands, given their left ends."""
-    beside = _GAP_X / 2
-    places = [middle, *(x - beside for x in boxes), *(x + _BOX_X + beside for x in boxes)]
-    free = [p for p in places if all(p < x - 4 or p > x + _BOX_X + 4 for x in boxes)]
-    return min(free, key=lambda place: abs(place - middle))
 
 
 def _box(name: str, at: Point, kind: Kind) -> str:

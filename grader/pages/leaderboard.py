@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from grader.pages.charts import cost_cloud, dots
@@ -41,20 +41,17 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 
     places: list[tuple[int, dict[str, Any]]] = []
     first: dict[str, Any] | None = None
+    place, apart = 1, True
     for position, report in enumerate(sorted(reports, key=key), start=1):
-        tied = first is not None and not _is_better(first, report, counts)
-        if not tied:
-            first = report
-        places.append((places[-1][0] if tied else position, report))
+        if first is not None:
+            high, low = (one.get(f"{counts}_interval") for one in (first, report))
+            known = high is not None and low is not None
+            # Without both intervals values that differ are told apart.
+            apart = low[1] < high[0] if known else first[counts] != report[counts]
+        if first is None or apart:
+            first, place = report, position
+        places.append((place, report))
     return places
-
-
-def _is_better(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
-    """Return whether the interval of ``worse`` is wholly below; without both, if values differ."""
-    high, low = (report.get(f"{counts}_interval") for report in (better, worse))
-    if high is None or low is None:
-        return bool(better[counts] != worse[counts])
-    return bool(low[1] < high[0])
 
 
 def place_texts(ranked: Ranked) -> list[str]:
@@ -130,10 +127,9 @@ def _copies(reports: Sequence[Report]) -> str:
 def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[str]]]:
     """Return the columns of a ranking: the heading of each, and its cells by report.
 
-    Where there are several tracks, each has a column of its skill, or of its points if no report
-    has a skill. A submission that leaves a track alone, and attempts another, has a dash there.
-    Then come the columns that tracks add. A lone track that adds none has one for the points of
-    each family. The last are sessions per task, if a report counts them, and tokens per task.
+    Each of several tracks has a column of its skill (points if no report has a skill), with a dash
+    for who leaves it alone. Then come the columns that tracks add; a lone track that adds none has
+    one for the points of each family. The last are sessions, if counted, and tokens per task.
     """
     names = list(reports[0]["tracks"])
     counts = counted_by(reports)
@@ -152,17 +148,12 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
                 (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
             ]
     if any("sessions" in report["submission"] for report in reports):
-        found.append(("sessions/task", [_sessions(report["submission"]) for report in reports]))
+        counted = [report["submission"].get("sessions") for report in reports]
+        # Of how many sessions a task an answer is the best.
+        texts = [c and f"{c['started'] / c['tasks']:.1f}, most {c['most']}" for c in counted]
+        found.append(("sessions/task", [text or "–" for text in texts]))
     tokens = [tokens_per_task(report["usage"]) for report in reports]
     return [*found, ("tok/task", ["–" if n is None else f"{n / 1000:.1f}k" for n in tokens])]
-
-
-def _sessions(submission: Mapping[str, Any]) -> str:
-    """Return how many sessions were started per task, so that the best of many shows."""
-    counted = submission.get("sessions")
-    if counted is None:
-        return "–"
-    return f"{counted['started'] / counted['tasks']:.1f}, most {counted['most']}"
 
 
 def board_page(
@@ -200,10 +191,9 @@ def board_page(
 
 def _headline_pictures(reports: Sequence[Report]) -> Section:
     """Return skill where the exam has floors, and points with the floor beside each, drawn."""
-    scaled = counted_by(reports) == "skill"
-    shown = [*(["skill"] if scaled else []), "points"] if reports else []
+    shown = list(dict.fromkeys((counted_by(reports), "points"))) if reports else []
     blocks: list[Block] = [_intervals(reports[:DRAWN], counts) for counts in shown]
-    blocks += [Paragraph(NOTES["scale"], note=True)] if scaled else []
+    blocks += [Paragraph(NOTES["scale"], note=True)] if "skill" in shown else []
     title = " and ".join(shown).capitalize()
     return Section(f"{title}, with 95% intervals clustered by instance", blocks)
 

@@ -60,8 +60,8 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
     """Return the tasks that cost most, the dearest first, of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
-    weighs more. Tasks that were not answered are left out, as there is nothing to look at, and so
-    are tracks of which nothing was. They count among the tasks of a track that was tried.
+    weighs more. Tasks that were not answered are left out, but count among those of a track that
+    was tried.
     """
     answered = [score for score in scores if score.status != "missing"]
     tried = {score.track for score in answered}
@@ -174,11 +174,8 @@ def _why(score: Score) -> str:
 
 
 def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]:
-    """Yield name, cell and remark of skill and points, before them those of another reading.
-
-    Skill and points are of the usual reading alone: in the other, leaving out could help. The
-    figures of the other reading are absent from a redacted report.
-    """
+    """Yield name, cell and remark of skill and points, before them those of another reading, in
+    which leaving out could help; these are absent from a redacted report."""
     first, other = readings_from(reading_of([report]))
     for name, part in report["tracks"].items() if first != READINGS[0] else ():
         figure = tracks[name].run_figure
@@ -224,15 +221,14 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
 def _tracks(report: Report) -> Table:
     """Return skill and points of each track with intervals, floor, and how much was answered."""
     tracks = report["tracks"]
-    shown = list(tracks.items())[: _TRACKS if len(tracks) <= _TRACKS else _TRACKS - 1]
     rows = []
-    for name, part in shown:
+    for name, part in tracks.items():
         own = [str(figure_cell(part, "skill")), str(figure_cell(part)), points(part["floor"])]
         if is_skipped(report, name):
             own = ["–"] * 3
         rows.append([clip_text(name, 14), *own, f"{part['attempted']}/{part['tasks']}"])
-    if len(shown) < len(tracks):
-        rows.append([f"… {len(tracks) - len(shown)} more", *[""] * 4])
+    if len(rows) > _TRACKS:
+        rows[_TRACKS - 1 :] = [[f"… {len(rows) - _TRACKS + 1} more", *[""] * 4]]
     table = Table("", ["track", "skill [95%]", "points [95%]", "floor", "answered"], rows)
     if all(part["skill"] is None for part in tracks.values()):
         table = table.without_columns("skill [95%]", "floor")

@@ -8,12 +8,14 @@ is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title
 clicked; with ``pivot`` the last two columns are heading and cell of a column of their own
 (:meth:`grader.pages.table.Table.widened`). ``rows`` is a member of a track's part of the report
 (:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
-every part is a row, or with ``needs`` (a path) every part that has something there. A column is a
+every part is a row, or with ``needs`` (a path) every part that has something there; ``only`` has,
+by key, the regular expressions of the rows that are shown. A column is a
 key, which heads it too, or a list of heading, key, format and further keys: a format is given the
 values of all keys. A key is a path with dots. In headings, keys and titles ``{reading}`` is the
 reading that a screen leads with, ``{other}`` the other one.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,12 +91,8 @@ FORMATS: Final[Mapping[str, Format]] = {
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What a track shows of its part of reports.
-
-    ``sections`` are the names of tables and charts by section of a page, ``terminal`` those that
-    the terminal shows. ``columns`` are columns that several tables share, by name. ``notes`` are
-    texts by name.
-    """
+    """What a track shows of its part of reports: the members of its file, columns that several
+    tables share among them, its own functions and formats."""
 
     track: str
     sections: Mapping[str, Sequence[str]]
@@ -167,7 +165,12 @@ class Specification:
         note = found.get("note", "").format(**texts)
         title = found["title"].format(**texts)
         head, cells = zip(*columns, strict=True)
-        lines = [[cell(row) for cell in cells] for row in make(parts)]
+        only = {key: re.compile(pattern) for key, pattern in found.get("only", {}).items()}
+        lines = [
+            [cell(row) for cell in cells]
+            for row in make(parts)
+            if all(pattern.fullmatch(row[key]) for key, pattern in only.items())
+        ]
         table = Table(title, head, lines, found.get("left", 1), note)
         if found.get("pivot"):
             table = table.widened()

@@ -109,7 +109,7 @@ def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
 
 
 def parts_with(parts: Sequence[Part], path: str) -> list[Part]:
-    """Return the parts that have something at the end of a path of keys with dots; all for ""."""
+    """Return the parts that have something at the end of a dotted path; all for ""."""
     return [part for part in parts if not path or find(part, *path.split("."))]
 
 

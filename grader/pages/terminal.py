@@ -104,8 +104,7 @@ def in_terminal(table: Table, *, framed: bool = True) -> _TerminalTable:
 
 
 def fit_column(table: Table, width: int, heading: str) -> Table:
-    """Return the table with the cells of one column cut to what ``_LINES`` lines of it hold in a
-    table of ``width``."""
+    """Return the table, of ``width``, with the cells of one column cut to ``_LINES`` lines."""
     place = list(table.head).index(heading)
     others = [_width(table, k) + _GAP for k in range(len(table.head)) if k != place]
     room = max(8, width - sum(others) - _GAP)

@@ -37,8 +37,8 @@ def question_of(prompt: str, begin: str = "Question") -> str:
 
 
 def plain_json(value: object) -> str:
-    """Return parsed JSON as one line: members by name, edges as arrows; inner objects stand in
-    brackets, inner lists in braces."""
+    """Return parsed JSON as one line, edges as arrows, inner objects in brackets, lists in
+    braces."""
     match value:
         case {"from": cause, "to": effect}:
             return f"{cause} → {effect}"
@@ -114,11 +114,8 @@ def signed_number(value: float | None, digits: int = 1) -> str:
 
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
     """Return an interval of differences in brackets, or a dash for None."""
-    return (
-        "–"
-        if interval is None
-        else f"[{', '.join(signed_number(end, digits) for end in interval)}]"
-    )
+    ends = (signed_number(end, digits) for end in interval or ())
+    return "–" if interval is None else f"[{', '.join(ends)}]"
 
 
 def with_count(figure: str, tasks: int | None) -> str:
@@ -153,10 +150,8 @@ def glossary(markup: str) -> str:
     used = {term: meaning for meaning, term in _USED.findall(markup)}
     if not used:
         return ""
-    lines = "".join(
-        f"<dt>{term}</dt><dd>{meaning}</dd>"
-        for term, meaning in sorted(used.items(), key=lambda item: item[0].lower())
-    )
+    terms = sorted(used.items(), key=lambda item: item[0].lower())
+    lines = "".join(f"<dt>{term}</dt><dd>{meaning}</dd>" for term, meaning in terms)
     return (
         f'<details class="terms"><summary>What the terms mean</summary><dl>{lines}</dl></details>'
     )

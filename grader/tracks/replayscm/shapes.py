@@ -94,8 +94,8 @@ def total_size(mechanisms: Mechanisms) -> int:
 class SeparatingRow:
     """A held-out ``row``, counted over all worlds, that tells an answer from gold (Appendix I).
 
-    The answer's mechanism of ``child`` is wrong there on right ``inputs``, the values of the parents
-    in either program; ``gold`` is the right value. ``support`` counts the training rows that show
+    The answer's mechanism of ``child`` is wrong there on right ``inputs``, values of the parents in
+    either program; ``gold`` is the right value. ``support`` counts the training rows that show
     these inputs, where ``child`` is not set.
     """
 

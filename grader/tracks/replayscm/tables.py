@@ -1,26 +1,31 @@
 """Formats, rows and charts of ReplaySCM's ``page.toml``."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.pages.charts import Axis, clouds, lines
 from grader.pages.graph import Explanation, Graph, proofs
 from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Svg
-from grader.pages.systems import Part, rows_of
+from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell
 from grader.pages.words import edge_changes, interval_text, signed_interval, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
-from grader.tracks.replayscm import cohorts
+from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
 from grader.tracks.replayscm.boolean import variables
 from grader.tracks.replayscm.problem import pack, parse_map
 from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.report import LADDER, LEVELS
 from grader.tracks.replayscm.shapes import edges_of, separating_row, total_size
 from grader.tracks.replayscm.submission import ProgramAnswer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _METRIC_NAMES: Final = {
     "train_exact": "TrainExact",
@@ -31,8 +36,13 @@ _METRIC_NAMES: Final = {
     "parent_map_exact": "exact parent map",
     "local_match": "local match",
 }
+COHORTS: Final = {"Base": "base", "Match": "disambiguated", "Ext": "extension"}
+"""By the end of a pool's label: the cohort that it is."""
+_METRICS: Final = ("train_world_exact", "heldout_world_exact", "train_exact")
 _MATCHED: Final = tuple(dict.fromkeys(pool for rung in LEVELS for pool in rung))
 Rows = list[dict[str, Any]]
+Pools = Mapping[str, "NDArray[Any]"]
+"""The metrics of each cohort pool, of shape (systems, programs, metrics)."""
 
 
 def rate(value: float | None, denominator: int | None = None) -> str:
@@ -61,31 +71,6 @@ _FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
-def induction(parts: Sequence[Part]) -> Rows:
-    """Return the pools that ask for the program that was hidden."""
-    return [row for row in rows_of(parts, "pools") if not row["level"].startswith("Alt-")]
-
-
-def alternative(parts: Sequence[Part]) -> Rows:
-    """Return the pools that ask for another program."""
-    return [row for row in rows_of(parts, "pools") if row["level"].startswith("Alt-")]
-
-
-def matched_induction(parts: Sequence[Part]) -> Rows:
-    """Return the pools about the same programs with more and more evidence."""
-    return [row for row in rows_of(parts, "pools") if row["level"] in _MATCHED]
-
-
-def hidden_roots(parts: Sequence[Part]) -> Rows:
-    """Return the pools that ask for the set of roots."""
-    return [row for row in rows_of(parts, "pools") if row["root_exact"] is not None]
-
-
-def paired_differences(parts: Sequence[Part]) -> Rows:
-    """Return the differences of two pools over all programs, without those of subsets."""
-    return [row for row in rows_of(parts, "deltas") if row["subset"] == "all"]
-
-
 def found_by_any(parts: Sequence[Part]) -> Rows:
     """Return a row for each matched pool: how many programs it has, and of how many some system of
     the page found an alternative (``hit``, and as a share ``rate``)."""
@@ -102,7 +87,8 @@ def found_by_any(parts: Sequence[Part]) -> Rows:
 
 def matched_pools(parts: Sequence[Part]) -> Rows:
     """Return the pools of the matched programs, from less evidence to more (Table D.2)."""
-    return sorted(matched_induction(parts), key=lambda row: _MATCHED.index(row["level"]))
+    found = [row for row in rows_of(parts, "pools") if row["level"] in _MATCHED]
+    return sorted(found, key=lambda row: _MATCHED.index(row["level"]))
 
 
 def _ladder(parts: Sequence[Part], metric: str, subset: str = "", suffix: str = "") -> list[Svg]:
@@ -143,6 +129,148 @@ def train_against_heldout(parts: Sequence[Part]) -> list[Svg]:
     ]  # fmt: skip
     axes = Axis("TrainWorldExact"), Axis("HeldoutWorldExact")
     return [clouds("training against held-out replay", rows, *axes, diagonal=True)]
+
+
+def _pools(parts: Sequence[Part]) -> Pools:
+    """Return the pools that are cohorts, by order."""
+    import numpy as np
+
+    found = defaultdict[str, dict[str, list[list[float]]]](dict)
+    for row in rows_of(parts, "cohorts"):  # every system has the same programs, sorted
+        metrics = [row[name] for name in _METRICS]
+        found[row["pool"]].setdefault(row[SYSTEM], []).append(metrics)
+    pools = [f"{order}-{cohort}" for order in ("Ord", "Hid") for cohort in COHORTS]
+    return {pool: np.array([*found[pool].values()]) for pool in pools if pool in found}
+
+
+def _figures(metrics: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
+    """Return the figures of mean metrics, whose last axis is that of the metrics.
+
+    ``heldout`` is the share of held-out worlds replayed, ``gap`` that of training worlds minus it,
+    and ``retention`` ``heldout`` over that of training worlds, NaN where that is 0. ``train_exact``
+    is how often all training worlds are exact.
+    """
+    import numpy as np
+
+    train, heldout, exact = np.moveaxis(metrics, -1, 0)
+    retention = np.divide(heldout, train, out=np.full_like(train, np.nan), where=train > 0)
+    return {
+        "heldout": heldout, "gap": train - heldout, "retention": retention, "train_exact": exact
+    }  # fmt: skip
+
+
+def _minus(first: "NDArray[Any]", base: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
+    """Return the figures of ``first`` minus those of ``base``."""
+    ours, theirs = _figures(first), _figures(base)
+    return {name: ours[name] - theirs[name] for name in ours}
+
+
+def _known(figures: "Mapping[str, NDArray[Any]]") -> dict[str, float | None]:
+    """Return single figures as numbers, None for NaN."""
+    return {name: None if value != value else float(value) for name, value in figures.items()}
+
+
+def cohort_means(parts: Sequence[Part]) -> Rows:
+    """Return Table F.3: a row a pool that is a cohort, pooled over the page's systems."""
+    rows = []
+    for pool, values in _pools(parts).items():
+        mean, cohort = values.mean((0, 1)), COHORTS[pool.partition("-")[2]]
+        about = {"pool": pool, "cohort": cohort, "programs": values.shape[1]}
+        rows.append({**about, "train": float(mean[0]), **_known(_figures(mean))})
+    return rows
+
+
+def pooled_differences(parts: Sequence[Part]) -> Rows:
+    """Return F.1, F.4: cohorts minus base, with two rows of intervals each.
+
+    The first resamples systems, the second programs, where the difference is left out. Systems are
+    drawn alike on both sides, programs, which are others in each cohort, independently.
+    """
+    rows = []
+    for comparison, pool, ours, base, theirs in _comparisons(_pools(parts)):
+        for what, axis, own, other in (("systems", 1, "", ""), ("programs", 0, pool, base)):
+            drawn = _replicates(ours.mean(axis), own), _replicates(theirs.mean(axis), other)
+            row: dict[str, Any] = {"comparison": "", "resampled": what}
+            if what == "systems":  # the difference is the same whatever is resampled
+                row |= {"comparison": comparison}
+                row |= _known(_minus(ours.mean((0, 1)), theirs.mean((0, 1))))
+            if len(drawn[0]) and len(drawn[1]):
+                for name, column in _minus(*drawn).items():
+                    known = column[column == column]  # without the NaN of a retention
+                    row[f"{name}_interval"] = percentile_interval(known) if len(known) else None
+            rows.append(row)
+    return rows
+
+
+def differences_by_system(parts: Sequence[Part]) -> Rows:
+    """Return Table F.5: cohorts minus the base, a row for each system and comparison."""
+    names = list(dict.fromkeys(row[SYSTEM] for row in rows_of(parts, "cohorts")))
+    return [
+        {SYSTEM: name, "comparison": comparison}
+        | _known(_minus(ours[k].mean(0), theirs[k].mean(0)))
+        for comparison, _, ours, _, theirs in _comparisons(_pools(parts))
+        for k, name in enumerate(names)
+    ]
+
+
+def _comparisons(
+    pools: Pools,
+) -> "Iterator[tuple[str, str, NDArray[Any], str, NDArray[Any]]]":
+    """Yield, for each later cohort whose base is present too, words for the comparison, the pool
+    and its metrics, the base and its metrics."""
+    for pool in pools:
+        order, _, cohort = pool.partition("-")
+        if cohort != "Base" and (base := f"{order}-Base") in pools:
+            yield f"{pool}: {COHORTS[cohort]} − base", pool, pools[pool], base, pools[base]
+
+
+def _replicates(values: "NDArray[Any]", seed: str) -> "NDArray[Any]":
+    """Return mean metrics under draws of the rows of ``values``; none where there is but one."""
+    import numpy as np
+
+    names = [f"{seed} {k}" for k in range(len(values))]
+    if len(names) < 2:
+        return np.empty((0, len(_METRICS)))
+    draws = draw_instances(names, seed_of(names))
+    columns = [
+        draws.means({name: (value, 1) for name, value in zip(names, column, strict=True)})
+        for column in values.T
+    ]
+    return np.array(columns).T
+
+
+_RELATIONS: Final[Mapping[str, Callable[[bool, bool], bool]]] = {
+    "KP-all": lambda own, others: own or others,
+    "OM-src": lambda own, others: others and not own,
+    "SM-src": lambda own, others: own,
+    "OE": lambda own, others: not own and not others,
+}
+"""The paper's relations, by whether this system, or another of the page, found an alternative."""
+_OUTCOMES: Final = ("joint", "alternative", "experiment_valid", "separates", "witness")
+
+
+def by_source(parts: Sequence[Part]) -> Rows:
+    """Return Table G.2: means of ``n`` tasks by pool, system and who found an alternative.
+
+    ``source`` is the relation. Means are None where ``n`` is 0.
+    """
+    known: dict[tuple[str, str], set[str]] = defaultdict(set)
+    listed = rows_of(parts, "sources")
+    for row in listed:
+        if row["found"]:
+            known[row["pool"], row["program"]].add(row["system"])
+    rows = []
+    for pool in dict.fromkeys(row["pool"] for row in listed):
+        for system in (part["system"] for part in parts):
+            own = [row for row in listed if (row["pool"], row["system"]) == (pool, system)]
+            for name, holds in _RELATIONS.items():
+                finders = ((row, known[pool, row["program"]]) for row in own)
+                kept = [row for row, who in finders if holds(system in who, bool(who - {system}))]
+                means = {k: fmean(row[k] for row in kept) if kept else None for k in _OUTCOMES}
+                rows.append(
+                    {"system": system, "pool": pool, "source": name, "n": len(kept), **means}
+                )
+    return rows
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:
@@ -189,7 +317,7 @@ def diagnose(task: Task, truth: Truth, checked: CheckedAnswer) -> list[tuple[str
 
 
 SPECIFICATION: Final = Specification.read(
-    Path(__file__).with_name("page.toml"), {**vars(cohorts), **globals()}, _FORMATS
+    Path(__file__).with_name("page.toml"), globals(), _FORMATS
 )
 
 
