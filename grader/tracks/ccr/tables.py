@@ -130,9 +130,10 @@ def distributions(parts: Sequence[Part]) -> list[Block]:
     for row in rows_of(shown, "details.estimates"):
         ratios.setdefault((name_of(row), row[SYSTEM]), []).extend(row["ratios"])
     rows: Rows = []
-    for (name, system), values in ratios.items():
-        rows.append({"name": name, "series": system, "value": None, "tick": (1.0, "the truth")})
-        if values:
+    for row in by_quantity(shown):
+        about = {"name": row["name"], "series": row[SYSTEM], "tick": (1.0, "the truth")}
+        rows.append({**about, "value": None})
+        if values := ratios.get((row["name"], row[SYSTEM])):
             ordered, last = sorted(values), len(values) - 1
             low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
             rows[-1] |= {

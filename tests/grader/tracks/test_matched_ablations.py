@@ -104,6 +104,14 @@ def test_paired_capped_deltas_of_a_hand_example() -> None:
     assert (contrast["worse"], contrast["better"]) == (4, 1)
     assert contrast["survivor_pairs"] == 3
     assert contrast["survivor_mean"] == pytest.approx(0.8 / 3)
+    # Figure 10: by what became of validity, the pairs, and what they contribute to the mean.
+    parts = {name: (one["pairs"], one["contribution"]) for name, one in contrast["parts"].items()}
+    assert parts == {
+        "valid in both": (3, pytest.approx(0.8 / 5)),
+        "valid in the reference only": (2, pytest.approx(1.7 / 5)),
+        "valid in the other only": (0, 0),
+        "valid in neither": (0, 0),
+    }
     # By scene: sums 0 over two pairs, 0.8 over one, 1.7 over two.
     clusters = {"s1": (0.0, 2), "s2": (0.8, 1), "s3": (1.7, 2)}
     means = cluster_means(clusters, bootstrap.seed_of(clusters))
