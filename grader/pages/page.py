@@ -134,8 +134,10 @@ def page(
     """Return the HTML of a page. ``style`` and ``script`` are our own, all else is plain text.
 
     With ``contents`` a list of the sections stands at its head. ``ahead`` are links above it with
-    their names, such as the way back.
+    their names, such as the way back. A browser runs nothing but ``script``.
     """
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    runs = f"script-src 'sha256-{digest}'; " if script else ""
     return _template().render(
         title=title,
         subtitle=subtitle,
@@ -145,7 +147,8 @@ def page(
         contents=contents,
         script=script,
         ahead=ahead,
-        policy=_policy(script),
+        policy=f"default-src 'none'; {runs}style-src 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'none'",
     )
 
 
@@ -194,12 +197,3 @@ def _heading(heading: str) -> str:
 
     markup = with_term_explained(heading, with_subscripts)
     return markup.replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
-
-
-def _policy(script: str) -> str:
-    """Return the policy by which a browser shows a page and runs nothing but ``script``."""
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    runs = f"script-src 'sha256-{digest}'; " if script else ""
-    return (
-        f"default-src 'none'; {runs}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    )

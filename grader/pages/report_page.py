@@ -165,24 +165,17 @@ def _families(reports: Sequence[Report], track: str) -> list[Block]:
     blocks: list[Block] = []
     for at in range(0, len(shown), _BESIDE):
         some = shown[at : at + _BESIDE]
-        rows = [
-            [
-                name.replace("_", " "),
-                str(row["tasks"]),
-                *(_family_cell(report, track, name, row["tasks"]) for report in some),
-            ]
-            for name, row in families.items()
-        ]
         names = [name_of(report) for report in some] if len(shown) > 1 else ["points"]
+        rows = []
+        for family, row in families.items():
+            cells: list[str | Cell] = [family.replace("_", " "), str(row["tasks"])]
+            for report in some:
+                found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
+                absent = is_skipped(report, track) or found is None
+                few = row["tasks"] < FEW
+                cells.append("–" if absent else heat_cell(found / 100, f"{found:.0f}", few))
+            rows.append(cells)
         blocks.append(Table("", ["family", "n", *names], rows))
     if any(row["tasks"] < FEW for row in families.values()):
         blocks.append(Paragraph(NOTES["few"].format(few=FEW), note=True))
     return blocks
-
-
-def _family_cell(report: Report, track: str, family: str, size: int) -> str | Cell:
-    """Return what a system earned in a family, or a dash where it left the whole track alone."""
-    found = report["tracks"][track]["slices"]["family"].get(family, {}).get("points")
-    if is_skipped(report, track) or found is None:
-        return "–"
-    return heat_cell(found / 100, f"{found:.0f}", size < FEW)

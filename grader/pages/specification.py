@@ -18,7 +18,7 @@ reading that a screen leads with, ``{other}`` the other one.
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -95,14 +95,14 @@ class Specification:
     tables share among them, its own functions and formats."""
 
     track: str
-    sections: Mapping[str, Sequence[str]]
-    terminal: Sequence[str]
     tables: Mapping[str, Mapping[str, Any]]
-    columns: Mapping[str, Sequence[str]]
-    notes: Mapping[str, str]
-    needs: str
     makers: Mapping[str, Maker]
     formats: Mapping[str, Format]
+    sections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    terminal: Sequence[str] = ()
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    needs: str = ""
 
     @staticmethod
     def read(
@@ -110,17 +110,8 @@ class Specification:
     ) -> "Specification":
         """Read the file in a track's folder. ``makers`` may be the members of a module."""
         found = tomllib.loads(file.read_text(encoding="utf-8"))
-        return Specification(
-            file.parent.name,
-            found.get("sections", {}),
-            found.get("terminal", ()),
-            found["tables"],
-            found.get("columns", {}),
-            found.get("notes", {}),
-            found.get("needs", ""),
-            makers,
-            {**FORMATS, **(formats or {})},
-        )
+        known = {**FORMATS, **(formats or {})}
+        return Specification(track=file.parent.name, makers=makers, formats=known, **found)
 
     def of_reports(self, reports: Sequence[Report]) -> list[Section]:
         """Return the sections of a page on the reports that answer something and have ``needs``, or

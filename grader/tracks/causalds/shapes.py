@@ -1,7 +1,6 @@
 """The forms of answers to CausalDS tasks, with the paper's member names (A.16.2), and variants."""
 
-from collections.abc import Callable
-from functools import lru_cache, partial, wraps
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +26,6 @@ from grader.tracks.causalds.scoring import (
     with_unknown_names,
 )
 
-Members = dict[str, Any]
-
 
 def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
@@ -42,61 +39,32 @@ def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 
-def _or_abstention(
-    members: Callable[[Task, Truth], Members],
-) -> Callable[[Task, Truth], str]:
-    """Return a writer of what ``members`` returns as JSON, or of the abstention if due."""
-
-    @wraps(members)
-    def write(task: Task, truth: Truth) -> str:
-        if truth.should_abstain:
-            return pretty_json({task.shape.field: task.shape.abstention})
-        return pretty_json(members(task, truth))
-
-    return write
-
-
-@_or_abstention
-def _gold_first_accepted(task: Task, truth: Truth) -> Members:
-    """Return the first of the accepted answers."""
-    return {task.shape.field: truth.target["accepted"][0]}
-
-
-@_or_abstention
-def _gold_signs(task: Task, truth: Truth) -> Members:
-    """Return the first accepted sign before, and the first after."""
-    before, after = truth.target["accepted_before"][0], truth.target["accepted_after"][0]
-    return {"sign_before": before, "sign_after": after}
-
-
-@_or_abstention
-def _gold_number(task: Task, truth: Truth) -> Members:
-    """Return the number that is asked for."""
-    return {task.shape.field: truth.value}
-
-
-@_or_abstention
-def _gold_interval(task: Task, truth: Truth) -> Members:
-    """Return an interval of zero width at the number that is asked for."""
-    return dict.fromkeys((task.shape.field, "ci_lower", "ci_upper"), truth.value)
-
-
-@_or_abstention
-def _gold_edges(task: Task, truth: Truth) -> Members:
-    """Return the hidden graph, or its skeleton."""
-    edges = [dict(zip(ends_of(task), edge, strict=True)) for edge in truth.target["edges"]]
-    return {task.shape.field: edges}
-
-
-@_or_abstention
-def _gold_listed(task: Task, truth: Truth) -> Members:
-    """Return all sets or names that the truth lists, or the first set where one is asked for, or
-    the word for why there is none: ``no_backdoor`` or ``non_id``."""
-    category, kind = truth.target["category"], task.shape.kind
-    if category != "set":
-        return {task.shape.field: category}
-    listed = truth.target["sets" if kind == "set" else kind]
-    return {task.shape.field: listed[0] if kind == "set" else listed}
+def _gold(task: Task, truth: Truth) -> str:
+    """Return a right answer as JSON: the first one of several, the abstention where it is due."""
+    shape, target = task.shape, truth.target
+    right: Any = shape.abstention
+    if truth.should_abstain:
+        return pretty_json({shape.field: right})
+    match shape.kind:
+        case "signs":
+            before, after = target["accepted_before"][0], target["accepted_after"][0]
+            return pretty_json({"sign_before": before, "sign_after": after})
+        case "interval":
+            ends = (shape.field, "ci_lower", "ci_upper")
+            return pretty_json(dict.fromkeys(ends, truth.value))
+        case "number":
+            right = truth.value
+        case "edges":
+            right = [dict(zip(ends_of(task), edge, strict=True)) for edge in target["edges"]]
+        case "set" | "sets" | "names" if target["category"] != "set":
+            right = target["category"]
+        case "set":
+            right = target["sets"][0]
+        case "sets" | "names":
+            right = target[shape.kind]
+        case _:
+            right = target["accepted"][0]
+    return pretty_json({shape.field: right})
 
 
 PREDICTION_ALPHA: Final = 0.1
@@ -116,14 +84,14 @@ DOMINANCE: Final = ("direct", "indirect", "tie")
 
 _exact = partial(Shape, pool="pass", metric="exact", check=check_json)
 _names = partial(check_json, then=with_unknown_names)
-_label = partial(_exact, score=exact_answer, gold=_gold_first_accepted)
+_label = partial(_exact, score=exact_answer, gold=_gold)
 _number = partial(
     Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json,
-    gold=_gold_number, check_truth=check_value,
+    gold=_gold, check_truth=check_value,
 )  # fmt: skip
 _interval = partial(
     Shape, kind="interval", pool="nrel_interval", metric="interval_score",
-    check=partial(check_json, then=with_bounds), score=effect_interval, gold=_gold_interval,
+    check=partial(check_json, then=with_bounds), score=effect_interval, gold=_gold,
     abstention=None, check_truth=check_value,
 )  # fmt: skip
 _f1 = partial(Shape, pool="f1", metric="f1", check=_names, input_mode="story")
@@ -156,7 +124,7 @@ SIGNS_BEFORE_AFTER: Final = Shape(
     partial(check_json, then=lambda task, document: with_known_labels(
         task, document, "sign_before", "sign_after"
     )),
-    both_signs, _gold_signs, labels=ASSOCIATION_SIGNS,
+    both_signs, _gold, labels=ASSOCIATION_SIGNS,
 )  # fmt: skip
 ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
 BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
@@ -176,10 +144,10 @@ SET_COUNT: Final = _label(
 )
 CONDITIONING_VAR: Final = _exact(
     "conditioning_var", "name", "conditioning_var", check=_names, score=exact_name,
-    gold=_gold_first_accepted,
+    gold=_gold,
 )  # fmt: skip
 ADJUSTMENT_SET: Final = _exact(
-    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold_listed,
+    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
 )  # fmt: skip
 
@@ -194,16 +162,16 @@ EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
 
 # --- F1 -----------------------------------------------------------------------------------------
 
-EDGES: Final = _f1("edges", "edges", "edges", score=graph_edges, gold=_gold_edges)
+EDGES: Final = _f1("edges", "edges", "edges", score=graph_edges, gold=_gold)
 SKELETON_EDGES: Final = _f1(
-    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold_edges
+    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold
 )
 ADJUSTMENT_SETS: Final = _f1(
-    "adjustment_sets", "sets", "adjustment_sets", score=listed_members, gold=_gold_listed,
+    "adjustment_sets", "sets", "adjustment_sets", score=listed_members, gold=_gold,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 FORBIDDEN: Final = _f1(
-    "forbidden", "names", "forbidden", score=listed_members, gold=_gold_listed,
+    "forbidden", "names", "forbidden", score=listed_members, gold=_gold,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 

@@ -211,21 +211,20 @@ def _check_deduction(task: Task, truth: Truth) -> None:
         raise ValueError("column value: null, though a number follows")
 
 
-def _gold_units(task: Task, truth: Truth) -> str:
-    """Return the right answers by rung, in the order of the cases, as JSON."""
-    answers = truth.target["answers"]
-    return pretty_json({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
-
-
-def _gold_quantities(task: Task, truth: Truth) -> str:
-    """Return the exact quantities by name as JSON."""
-    listed = truth.target["quantities"]
-    return pretty_json({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
-
-
-def _gold_deduction(task: Task, truth: Truth) -> str:
-    """Return the number that follows, or else the verdict, as JSON."""
-    verdict = truth.target["verdict"]
+def _gold(task: Task, truth: Truth) -> str:
+    """Return the right answer as JSON: the answers by rung in the order of the cases, the exact
+    quantities by name, or the number that follows, else the verdict."""
+    target = truth.target
+    if task.shape.kind == "units":
+        answers = target["answers"]
+        right = {rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)}
+        return pretty_json(right)
+    if task.shape.kind == "quantities":
+        listed = target["quantities"].items()
+        return pretty_json(
+            {"quantities": {name: float(Fraction(q["exact"])) for name, q in listed}}
+        )
+    verdict = target["verdict"]
     return pretty_json({"value": truth.value if verdict == "value" else verdict})
 
 
@@ -233,15 +232,15 @@ _shape = partial(Shape, pool="pass", metric="rae", input_mode="prompt")
 
 UNIT_ANSWERS: Final = _shape(
     "unit_answers", "units", "do_true", check=partial(check_json, then=check_units),
-    score=score_pair, gold=_gold_units, merge=merge_units, check_truth=_check_pair,
+    score=score_pair, gold=_gold, merge=merge_units, check_truth=_check_pair,
 )  # fmt: skip
 QUANTITIES: Final = _shape(
     "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
-    score=score_quantities, gold=_gold_quantities, check_truth=_check_quantities,
+    score=score_quantities, gold=_gold, check_truth=_check_quantities,
 )  # fmt: skip
 DEDUCTION: Final = _shape(
     "deduction", "deduction", "value", check=check_json, score=score_deduction,
-    gold=_gold_deduction, labels=("inconsistent", "insufficient"), check_truth=_check_deduction,
+    gold=_gold, labels=("inconsistent", "insufficient"), check_truth=_check_deduction,
 )  # fmt: skip
 
 

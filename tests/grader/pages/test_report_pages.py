@@ -34,7 +34,7 @@ COLUMNS = (
     ("points", "points", "figure"),
 )
 SPECIFIED = Specification(
-    "t", {}, (), {"t": {"title": "a title", "columns": COLUMNS, "note": "a note"}}, {}, {}, "", {},
+    "t", {"t": {"title": "a title", "columns": COLUMNS, "note": "a note"}}, {},
     {**FORMATS, "figure": lambda _: Cell("50.0", "points", "[40.0, 60.0]")},
 )  # fmt: skip
 ROWS = ({"system": NASTY, "tasks": 7, "readings": {"fixed": {"rate": 0.5}}},
