@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from grader.pages.graph import Explanation, histogram, layered_graph
+from grader.pages.graph import Explanation, layered_graph
 from grader.pages.page import (
     Block,
     Code,
@@ -31,8 +31,6 @@ _STYLE: Final = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 _SCRIPT: Final = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _FOOTER: Final = f"Made by causal-exams {__version__}. Nothing here asks for anything elsewhere."
 _DATA_ROWS: Final = 6
-_HISTOGRAMS: Final = 24
-"""Histograms of a table at most."""
 _LONGEST_ANSWER: Final = 20_000
 """Characters of an answer that a page shows."""
 _COLOURS: Final = {
@@ -171,7 +169,7 @@ def _with_marks(text: str, explanation: Explanation) -> Paragraph:
 
 
 def _data(tables: Mapping[str, Sequence[Column]]) -> list[Block]:
-    """Return a fold for each table: histograms of its columns, and its first rows."""
+    """Return a fold for each table with its first rows."""
     blocks: list[Block] = []
     for name, columns in tables.items():
         size = len(columns[0][1]) if columns else 0
@@ -180,9 +178,8 @@ def _data(tables: Mapping[str, Sequence[Column]]) -> list[Block]:
             for k in range(min(_DATA_ROWS, size))
         ]
         table = Table("", [column for column, _ in columns], rows)
-        drawn = [histogram(column, values) for column, values in columns[:_HISTOGRAMS]]
         summary = f"{name.replace('_', ' ')}: {size:,} rows, {len(columns)} columns"
-        blocks.append(Fold(summary, [*drawn, table], opened=name == "data"))
+        blocks.append(Fold(summary, [table], opened=name == "data"))
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""Drawings of one task's world: its hidden graph in layers, and histograms of its columns."""
+"""Drawings of one task's world: its hidden graph in layers."""
 
 import math
 import tomllib
@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final, Literal
 
-from grader.pages.svg import Svg, arrow, element, line, words
+from grader.pages.svg import Svg, arrow, element, words
 
 Kind = Literal["", "treatment", "outcome", "latent"]
 Edge = tuple[str, str]
@@ -140,32 +140,3 @@ def _box(name: str, at: Point, kind: Kind) -> str:
         for k, text in enumerate(lines)
     )
     return element("g", box + label, name)
-
-
-_BINS: Final = 16
-_PLOT_X, _PLOT_Y = 132.0, 54.0
-
-
-def histogram(name: str, values: Sequence[float]) -> Svg:
-    """Draw a column's finite values, ends marked below; up to two distinct ones have a bar
-    each. Without any the plot is empty."""
-    finite = [value for value in values if math.isfinite(value)]
-    low, high = min(finite, default=0.0), max(finite, default=1.0)
-    bins = _BINS if len(set(finite)) > 2 else max(1, len(set(finite)))
-    counts = [0] * bins
-    for value in finite:
-        share = (value - low) / (high - low) if high > low else 0.0
-        counts[min(bins - 1, int(share * bins))] += 1
-    size, scale = _PLOT_X / bins, (_PLOT_Y - 4) / (max(counts) or 1)
-    parts = [
-        element(
-            "rect", "", f"{count:,} of {len(values):,}", x=4 + k * size, y=_PLOT_Y - scale * count,
-            width=max(1.0, size - 1.5), height=scale * count,
-            style="fill:var(--mark);fill-opacity:.75",
-        )
-        for k, count in enumerate(counts)
-    ]  # fmt: skip
-    parts.append(line((4, _PLOT_Y), (4 + _PLOT_X, _PLOT_Y), kind="grid"))
-    parts.append(words(4, _PLOT_Y + 14, f"{low:.4g}", "axis"))
-    parts.append(words(4 + _PLOT_X, _PLOT_Y + 14, f"{high:.4g}", "axis", "end"))
-    return Svg(f"values of {name}", _PLOT_X + 8, _PLOT_Y + 20, parts, inline=True, caption=name)

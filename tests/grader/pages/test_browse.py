@@ -17,7 +17,7 @@ from small_release import TASKS, task_id
 from grader.commands.main import main
 from grader.opening import open_release
 from grader.pages.browse import INDEX, TaskView, pages
-from grader.pages.graph import Explanation, Graph, histogram, layered_graph
+from grader.pages.graph import Explanation, Graph, layered_graph
 from grader.release.exam import Split
 from grader.release.scenes import Scene
 from grader.scoring.model import RawAnswer
@@ -163,17 +163,6 @@ def test_causes_stand_above_effects_and_no_edge_is_lost() -> None:
     assert all(place[a] < place[b] for a, b in graph.edges)
     told = [node.text for node in tree.iter("{http://www.w3.org/2000/svg}title")]
     assert {f"{a} → {b}" for a, b in graph.edges} <= set(told)
-
-
-def test_a_histogram_counts_every_finite_value() -> None:
-    def counts(values: list[float]) -> list[int]:
-        text = histogram("x", values).markup()
-        assert "<figcaption>x</figcaption>" in text
-        return [int(n) for n in re.findall(rf"<title>(\d+) of {len(values)}</title>", text)]
-
-    found = counts([0.1 * k for k in range(160)] + [float("nan")])
-    assert sum(found) == 160 and len(found) == 16 and max(found) - min(found) <= 1
-    assert counts([0.0, 1.0, 1.0]) == [1, 2] and counts([2.0, 2.0]) == [2]
 
 
 @pytest.mark.slow
