@@ -121,10 +121,10 @@ def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iter
     """Yield commands to go on with: explain the costliest task, list invalid answers, write a page,
     print every table."""
     if graded.exam.split.reveal:
-        for cost in costliest(graded.scores, 1):
+        for score, _ in costliest(graded.scores, 1):
             where = str(arguments.answers)
             where = where if len(where) <= _LONGEST_PATH else "ANSWERS"
-            yield f"explain {cost.score.task_id} --answers {where}"
+            yield f"explain {score.task_id} --answers {where}"
         if graded.report["census"]["invalid"] and not arguments.csv:
             yield "--csv scores.csv lists the invalid answers"
     if not arguments.html:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,16 +47,9 @@ SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"),
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """A task, and how many points of the headline (0 to 100) it cost."""
-
-    score: Score
-    points: float
-
-
-def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
-    """Return the tasks that cost most, the dearest first, of equals those with the larger loss.
+def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[tuple[Score, float]]:
+    """Return the tasks that cost most points of the headline (0 to 100), with their costs, the
+    dearest first, of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
     weighs more. Tasks that were not answered are left out, but count among those of a track that
@@ -66,12 +58,9 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
     answered = [score for score in scores if score.status != "missing"]
     tried = {score.track for score in answered}
     sizes = Counter(score.track for score in scores if score.track in tried)
-    lost = [
-        Cost(score, 100 * (1 - score.points) / sizes[score.track] / len(sizes))
-        for score in answered
-    ]
-    dear = [cost for cost in lost if cost.points > _NOTHING]
-    dear.sort(key=lambda cost: (-cost.points, -cost.score.loss, cost.score.task_id))
+    lost = [(s, 100 * (1 - s.points) / sizes[s.track] / len(sizes)) for s in answered]
+    dear = [(score, cost) for score, cost in lost if cost > _NOTHING]
+    dear.sort(key=lambda pair: (-pair[1], -pair[0].loss, pair[0].task_id))
     return dear[:limit]
 
 
@@ -126,8 +115,8 @@ def census(reports: Sequence[Report]) -> Table:
 def costs(scores: Sequence[Score]) -> Table:
     """Return the tasks that cost most, each with a link to its row among all tasks."""
     rows = [
-        {**_row(cost.score), "costs": cost.points, "link": f"#{cost.score.task_id}"}
-        for cost in costliest(scores)
+        {**_row(score), "costs": cost, "link": f"#{score.task_id}"}
+        for score, cost in costliest(scores)
     ]
     return SPECIFICATION.of_rows("costs", rows)
 
@@ -136,7 +125,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
     """Return one row per task. ``truths`` is empty unless they are to be revealed."""
     note = "" if len(scores) <= LISTED else f"The first {LISTED:,} tasks, and the costliest."
     listed = {score.task_id: score for score in scores[:LISTED]}
-    listed |= {cost.score.task_id: cost.score for cost in costliest(scores)}
+    listed |= {score.task_id: score for score, _ in costliest(scores)}
     rows = [
         {**_row(score), "truth": truth_json(truths[task_id]) if truths else None}
         for task_id, score in listed.items()

@@ -31,7 +31,6 @@ from grader.pages.systems import (
     Part,
     Report,
     part_of,
-    parts_of,
     parts_with,
     reading_of,
     readings_from,
@@ -116,7 +115,8 @@ class Specification:
     def of_reports(self, reports: Sequence[Report]) -> list[Section]:
         """Return the sections of a page on the reports that answer something and have ``needs``, or
         []. A table without a row is left out."""
-        parts = parts_with(parts_of(reports, self.track), self.needs)
+        every = [part_of(report, self.track) for report in reports]
+        parts = parts_with([part for part in every if part.get("attempted")], self.needs)
         return [
             Section(f"{self.track}: {title}", [b for one in names for b in self.blocks(one, parts)])
             for title, names in (self.sections.items() if parts else ())

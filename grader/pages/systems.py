@@ -91,12 +91,6 @@ def part_of(report: Report, track: str) -> Part:
     return {**own, **about, "size": size, "runs": report.get("attempts")}
 
 
-def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
-    """Return the parts of those reports that answer something of a track."""
-    parts = [part_of(report, track) for report in reports]
-    return [part for part in parts if part.get("attempted")]
-
-
 def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
     """Return the rows at a dotted path of each part, with ``system`` and, if named, ``level``."""
     found = []

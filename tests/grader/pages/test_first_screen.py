@@ -111,13 +111,13 @@ def test_what_a_task_costs_is_what_its_points_would_add() -> None:
         return sum(means) / len(means)
 
     found = costliest(scores, 100)
-    assert [cost.points for cost in found] == sorted((c.points for c in found), reverse=True)
-    assert {cost.score.task_id for cost in found} == {
+    assert [cost for _, cost in found] == sorted((cost for _, cost in found), reverse=True)
+    assert {score.task_id for score, _ in found} == {
         score.task_id for score in tried if score.points < 1 and score.status != "missing"
     }
-    for cost in found:
-        better = [replace(score, points=1.0) if score == cost.score else score for score in tried]
-        assert cost.points == pytest.approx(headline(better) - headline(tried))
+    for dear, cost in found:
+        better = [replace(score, points=1.0) if score == dear else score for score in tried]
+        assert cost == pytest.approx(headline(better) - headline(tried))
 
 
 def test_a_table_too_wide_for_the_terminal_stands_below_itself() -> None:
