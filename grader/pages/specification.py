@@ -8,8 +8,8 @@ is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title
 clicked; with ``pivot`` the last two columns are heading and cell of a column of their own
 (:meth:`grader.pages.table.Table.widened`). ``rows`` is a member of a track's part of the report
 (:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
-every part is a row, or with ``needs`` (a path) every part that has something there; ``only`` has,
-by key, the regular expressions of the rows that are shown. A column is a
+every part is a row. Rows are shown that have something at ``needs`` (a path), and fit the regular
+expressions that ``only`` has by key. A column is a
 key, which heads it too, or a list of heading, key, format and further keys: a format is given the
 values of all keys. A key is a path with dots. In headings, keys and titles ``{reading}`` is the
 reading that a screen leads with, ``{other}`` the other one.
@@ -150,8 +150,8 @@ class Specification:
         texts = {"reading": first, "other": other} | places
         member = found.get("rows", "")
         needs = found.get("needs", "").format(**texts)
-        every = partial(rows_of, member=member) if member else partial(parts_with, path=needs)
-        make = rows or self.makers.get(member) or every
+        every = partial(rows_of, member=member) if member else list
+        listed = parts_with((rows or self.makers.get(member) or every)(parts), needs)
         columns = [self._column(column, texts) for column in found["columns"]]
         note = found.get("note", "").format(**texts)
         title = found["title"].format(**texts)
@@ -159,7 +159,7 @@ class Specification:
         only = {key: re.compile(pattern) for key, pattern in found.get("only", {}).items()}
         lines = [
             [cell(row) for cell in cells]
-            for row in make(parts)
+            for row in listed
             if all(pattern.fullmatch(row[key]) for key, pattern in only.items())
         ]
         table = Table(title, head, lines, found.get("left", 1), note)

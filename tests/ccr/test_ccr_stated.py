@@ -18,7 +18,7 @@ from grader.statistics.paired_tests import RANKED_EXACTLY, signed_rank
 from grader.tracks.ccr.algorithm import additive_errors
 from grader.tracks.ccr.contexts import StatedContext, stated_contexts
 from grader.tracks.ccr.shapes import merge_units
-from grader.tracks.ccr.tables import SPECIFICATION, error_tests, name_of
+from grader.tracks.ccr.tables import SPECIFICATION, name_of
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
@@ -171,12 +171,12 @@ def test_estimates_are_shares_of_the_truth_and_are_error_tests() -> None:
         assert len(ratios) == 2000
         near = [abs(ratio - 1) <= 0.1 for ratio in ratios]
         assert row["share"] == pytest.approx(sum(near) / 2000, abs=2e-3)
-    (table,) = error_tests([right, often])
+    table = SPECIFICATION.table("error_tests", [right, often])
     names = ["X1X3, whole", "X1X2", "X2X3", "X1X2·X2X3"]
     assert [line[0] for line in table.rows] == names == [*map(name_of, right["quantities"])]
     for line in table.rows:
         assert line[1].kind == "good" and line[1].aside == "n = 2000"  # type: ignore[union-attr]
-    (same,) = error_tests([right, {**right, "system": "again"}])
+    same = SPECIFICATION.table("error_tests", [right, {**right, "system": "again"}])
     assert {str(line[1]) for line in same.rows} == {"1.000  n = 2"}
     several = Exam(*({"seed": f"e{k}", "sizes": (3, 3)} for k in range(3)))
     found = several.summary_of(noisy(several, 0.1, 2)).members["details"]["estimates"]

@@ -59,11 +59,6 @@ _FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
-def experimenting(parts: Sequence[Part]) -> Rows:
-    """Return the rows of suites in which interventions were made, of all systems."""
-    return [row for row in rows_of(parts, "suites") if row["used"]]
-
-
 def _spot(rates: Rates) -> Point:
     """Return a suite's place in the figure: (task accuracy, all-edge F1)."""
     return rates["accuracy"], rates["edge_f1"]

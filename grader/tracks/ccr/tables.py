@@ -13,8 +13,8 @@ from grader.pages.graph import Explanation, Graph, Kind, proofs
 from grader.pages.page import Block, Fold, Paragraph
 from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Svg, element, words
-from grader.pages.systems import SYSTEM, Part, rows_of
-from grader.pages.table import Cell, Table
+from grader.pages.systems import SYSTEM, Part, parts_with, rows_of
+from grader.pages.table import Cell
 from grader.pages.words import number
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -32,38 +32,41 @@ MOST_SHOWN: Final = 2
 """The multiple of the truth at which estimates are cut off in drawings."""
 QUANTITY_KINDS: Final = ("global", "local", "composition")
 """Kinds of quantities, in the order of Figure G.17."""
+QUADRANTS: Final = ("vc", "vi", "ic", "ii")
 FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
 
 Context = Mapping[str, Any]
 Rows = list[dict[str, Any]]
-Errors = Mapping[tuple[str, str], Sequence[float]]
-"""Relative errors by quantity and context."""
+
+
+def _signed_rank(differences: Sequence[float]) -> Cell:
+    """Return the p-value of paired differences and their number; a dash without any."""
+    if not differences:
+        return Cell("–")
+    p = signed_rank(differences)
+    shown = "<0.001" if p < 0.001 else number(p)
+    return Cell(shown, "good" if p < ALPHA else "", f"n = {len(differences)}")
 
 
 _FORMATS: Final[Mapping[str, Format]] = {
+    "signed_rank": _signed_rank,
     "error": lambda mean: Cell(number(mean), "good" if mean <= DELTA else ""),
     "size": "{:g}".format,
 }
 
 
-def simulating(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of systems whose exam asks about pairs by simulation."""
-    asked = ("unit_answers", "contexts")
-    return [part for part in parts if any(part["metrics"].get(name) for name in asked)]
-
-
-def classes_of_one(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return two rows for one system alone: the shares of the four classes in compositions and in
-    contexts. [] for several systems, and without simulation."""
-    if len(parts) > 1 or not simulating(parts):
-        return []
-    metrics = parts[0]["metrics"]
+def class_shares(parts: Sequence[Part]) -> Rows:
+    """Return two rows for each system: the shares of the four classes in compositions and in
+    contexts."""
     rows = []
-    for level in ("compositions", "contexts"):
-        shares = {name: metrics.get(f"{level}_{name}") for name in ("vc", "vi", "ic", "ii")}
-        rows.append({"level": level, "n": metrics.get(level), **shares})
-    return [rows[0], {**metrics, **rows[1]}]
+    for part in parts_with(parts, "metrics.contexts"):
+        for level in ("compositions", "contexts"):
+            shares = {name: part["metrics"].get(f"{level}_{name}") for name in QUADRANTS}
+            more = part["metrics"] if level == "contexts" else {}
+            rows.append({**more, **shares, SYSTEM: part[SYSTEM], "level": level,
+                         "n": part["metrics"].get(level)})  # fmt: skip
+    return rows
 
 
 def _shown_in_pictures(parts: Sequence[Part]) -> list[Part]:
@@ -150,51 +153,31 @@ def _folded(parts: Sequence[Part], picture: Svg) -> list[Block]:
     return [Fold("every quantity, drawn", [picture], len(parts) == 1)]
 
 
-def error_tests(parts: Sequence[Part]) -> list[Table]:
-    """Return signed-rank tests of errors, first system against each other; [] for one system."""
+def error_tests(parts: Sequence[Part]) -> Rows:
+    """Return the ``differences`` of errors, first system minus each other, by quantity (6.2).
+
+    Errors are paired one by one, a single one with all; what has no partner is left out.
+    """
     first, *others = _shown_in_pictures(parts) or [{}]
-    if not others:
-        return []
-    own = _errors(first)
-    names = dict.fromkeys(row["name"] for row in by_quantity([first, *others]))
-    rows: list[list[str | Cell]] = [
-        [name, *(_error_test(own, _errors(other), name) for other in others)] for name in names
-    ]
-    note = (
-        f"Two-sided p-values of the Wilcoxon test, and the number of pairs: errors of "
-        f"{first['system']} against those of each system, context by context, or by resampled "
-        f"estimate where contexts are at most two and answers repeated. Green: below {ALPHA}."
-    )
-    head = ["quantity", *(part["system"] for part in others)]
-    return [Table("Errors compared", head, rows, note=note)]
+    own, rows = _errors(first), []
+    for name in dict.fromkeys(row["name"] for row in by_quantity([first, *others])):
+        for part in others:
+            differences: list[float] = []
+            for place, theirs in _errors(part).items():
+                if place[0] == name and theirs and (ours := own.get(place)):
+                    most = max(len(ours), len(theirs))
+                    columns = ([*row] * most if len(row) == 1 else row for row in (ours, theirs))
+                    differences += map(sub, *columns)
+            rows.append({"quantity": name, "other": part[SYSTEM], "differences": differences})
+    return rows
 
 
-def _errors(part: Part) -> Errors:
+def _errors(part: Part) -> Mapping[tuple[str, str], list[float]]:
     """Return |ratio − 1| of each estimate, by (quantity, instance)."""
     return {
         (name_of(row), row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
         for row in part.get("details", {}).get("estimates", [])
     }
-
-
-def _error_test(own: Errors, other: Errors, quantity: str) -> Cell:
-    """Return the p-value of one quantity and the number of pairs; a dash without a pair.
-
-    Errors are paired one by one, a single one with all; what has no partner is left out.
-    """
-    differences: list[float] = []
-    for place, errors in own.items():
-        beside = other.get(place, [])
-        if place[0] == quantity and errors and beside:
-            most = max(len(errors), len(beside))
-            columns = ([*row] * most if len(row) == 1 else row for row in (errors, beside))
-            differences += map(sub, *columns)
-    if not differences:
-        return Cell("–")
-    p = signed_rank(differences)
-    return Cell(
-        "<0.001" if p < 0.001 else number(p), "good" if p < ALPHA else "", f"n = {len(differences)}"
-    )
 
 
 def _curve_rows(parts: Sequence[Part], axis: str) -> Rows:
