@@ -14,7 +14,7 @@ from grader.pages.specification import pages_of
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
 from grader.pages.terminal import in_terminal, lines_of
-from grader.pages.words import signed_interval, signed_number
+from grader.pages.words import interval_text, signed_number
 from grader.scoring.track import Track, Tracks
 
 Line = Mapping[str, Any]
@@ -44,7 +44,7 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
         verdict = "no difference at all"
     elif low > 0 or high < 0:
         verdict = f"the {'first' if low > 0 else 'second'} is better"
-    return difference, signed_interval(line["interval"]), verdict
+    return difference, interval_text(line["interval"], 1, signed_number), verdict
 
 
 def answered_text(result: Mapping[str, Any]) -> str:

@@ -69,12 +69,12 @@ FORMATS: Final[Mapping[str, Format]] = {
     "count": words.count,
     "unit": words.count_text,
     "interval": words.interval_text,
-    "percent_interval": words.percent_interval,
+    "percent_interval": partial(words.interval_text, digits=1, show=words.percent),
     "interval1": partial(words.interval_text, digits=1),
     "signed": words.signed_number,
     "signed3": partial(words.signed_number, digits=3),
-    "signed_interval": words.signed_interval,
-    "signed_interval3": partial(words.signed_interval, digits=3),
+    "signed_interval": partial(words.interval_text, digits=1, show=words.signed_number),
+    "signed_interval3": partial(words.interval_text, show=words.signed_number),
     "minus": "{} − {}".format,
     "number_n": lambda value, count: words.with_count(words.number(value), count),
     "percent_n": lambda share, count: words.with_count(words.percent(share), count),
@@ -82,7 +82,8 @@ FORMATS: Final[Mapping[str, Format]] = {
         words.number(value), aside=words.interval_text(ends, 2) if ends else ""
     ),
     "signed_within": lambda value, ends: Cell(
-        words.signed_number(value, 3), aside=words.signed_interval(ends, 3) if ends else ""
+        words.signed_number(value, 3),
+        aside=words.interval_text(ends, 3, words.signed_number) if ends else "",
     ),
 }
 """The function that makes a cell from the values of a column's keys, by the format's name."""

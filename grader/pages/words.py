@@ -77,9 +77,9 @@ def points(value: float | None) -> str:
     return number(value, 1)
 
 
-def percent(share: float | None) -> str:
-    """Return a share (0 to 1) as a percentage with one digit, or a dash for None."""
-    return "–" if share is None else f"{100 * share:.1f}%"
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share (0 to 1) as a percentage, or a dash for None."""
+    return "–" if share is None else f"{100 * share:.{digits}f}%"
 
 
 def count(value: float | None) -> str:
@@ -97,25 +97,16 @@ def count_text(value: float | None) -> str:
     return f"{value:.0f}"
 
 
-def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
-    """Return an interval in brackets, or a dash for None."""
-    return "–" if interval is None else f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
-
-
-def percent_interval(interval: Sequence[float] | None) -> str:
-    """Return an interval of shares as percentages in brackets, or a dash for None."""
-    return "–" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
-
-
 def signed_number(value: float | None, digits: int = 1) -> str:
     """Return a difference with its sign, zero with a plus, or a dash for None."""
     return "–" if value is None else f"{value:+z.{digits}f}"
 
 
-def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
-    """Return an interval of differences in brackets, or a dash for None."""
-    ends = (signed_number(end, digits) for end in interval or ())
-    return "–" if interval is None else f"[{', '.join(ends)}]"
+def interval_text(
+    ends: Sequence[float] | None, digits: int = 3, show: Callable[[float, int], str] = number
+) -> str:
+    """Return an interval in brackets, each end by ``show``, or a dash for None."""
+    return "–" if ends is None else f"[{', '.join(show(end, digits) for end in ends)}]"
 
 
 def with_count(figure: str, tasks: int | None) -> str:

@@ -25,9 +25,9 @@ from grader.pages.systems import (
 from grader.pages.table import Cell, Table, find
 from grader.pages.words import (
     edge_changes,
+    interval_text,
     number,
     percent,
-    percent_interval,
     signed_number,
     with_count,
 )
@@ -289,7 +289,7 @@ def calibration_chart(parts: Sequence[Part]) -> list[Svg]:
                 "name": f"{family} · {row['system']}" if len(parts) > 1 else family,
                 "value": coverage,
                 "interval": ends,
-                "hover": percent(coverage) + (f" {percent_interval(ends)}" if ends else ""),
+                "hover": f"{percent(coverage)} {interval_text(ends, 1, percent) if ends else ''}",
                 "tick": nominal and (nominal, f"promised {nominal:.0%}"),
             })  # fmt: skip
     return [dots("Coverage of intervals", rows)] if rows else []

@@ -13,7 +13,7 @@ from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
 from grader.pages.table import Cell
-from grader.pages.words import edge_changes, interval_text, signed_interval, signed_number
+from grader.pages.words import edge_changes, interval_text, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
@@ -58,7 +58,7 @@ def rate(value: float | None, denominator: int | None = None) -> str:
 def _difference(value: float | None, ends: Sequence[float] | None) -> Cell:
     """Return the cell of a difference with its interval; blank where the line above has it."""
     shown = "" if value is None else signed_number(value, 3)
-    return Cell(shown, aside=signed_interval(ends, 3) if ends else "")
+    return Cell(shown, aside=interval_text(ends, 3, signed_number) if ends else "")
 
 
 _FORMATS: Final[Mapping[str, Format]] = {

@@ -22,7 +22,7 @@ from grader.pages.specification import FORMATS, Specification
 from grader.pages.svg import arrow, element, fit, width_of, words
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import PrintableConsole, in_terminal
-from grader.pages.words import count_text, percent, signed_interval, signed_number
+from grader.pages.words import count_text, interval_text, percent, signed_number
 from grader.tracks import TRACKS
 from grader.tracks.ccr.tables import SPECIFICATION as CCR
 
@@ -300,7 +300,8 @@ def test_attributes_are_escaped_and_numbers_short() -> None:
 
 
 def test_a_difference_of_nothing_is_no_negative_number() -> None:
-    assert signed_number(-1e-9) == "+0.0" and signed_interval((-1e-9, 2.0)) == "[+0.0, +2.0]"
+    assert signed_number(-1e-9) == "+0.0"
+    assert interval_text((-1e-9, 2.0), 1, signed_number) == "[+0.0, +2.0]"
 
 
 @pytest.mark.parametrize("track", ["causalds", "ccr", "replayscm", "causalab"])
