@@ -11,6 +11,7 @@ from rich.text import Text
 from grader.pages.specification import Specification, pages_of
 from grader.pages.systems import (
     Report,
+    cell_within,
     counted_by,
     families_of,
     figure_cell,
@@ -22,7 +23,7 @@ from grader.pages.systems import (
 )
 from grader.pages.table import Cell, Table
 from grader.pages.terminal import in_terminal, lines, lines_of
-from grader.pages.words import clip_text, count, interval_text, number, points
+from grader.pages.words import clip_text, count, number, points
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth
 from grader.scoring.route import READINGS
@@ -173,7 +174,7 @@ def headlines(report: Report, tracks: Tracks) -> Iterator[tuple[str, Cell, str]]
         own, beside = (part["readings"].get(reading, {}) for reading in (first, other))
         if (value := own.get(figure.name)) is not None:
             ends = own.get(f"{figure.name}_interval")
-            cell = Cell(number(value, figure.digits), aside=interval_text(ends) if ends else "")
+            cell = cell_within(number(value, figure.digits), ends)
             there = number(beside.get(figure.name), figure.digits)
             yield figure.label, cell, f"{first}, lower is better; {other} {there}"
     detectable = report["detectable"]

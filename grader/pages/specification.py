@@ -30,6 +30,7 @@ from grader.pages.systems import (
     SYSTEM,
     Part,
     Report,
+    cell_within,
     part_of,
     parts_with,
     reading_of,
@@ -78,12 +79,9 @@ FORMATS: Final[Mapping[str, Format]] = {
     "minus": "{} − {}".format,
     "number_n": lambda value, count: words.with_count(words.number(value), count),
     "percent_n": lambda share, count: words.with_count(words.percent(share), count),
-    "rate_within": lambda value, ends: Cell(
-        words.number(value), aside=words.interval_text(ends, 2) if ends else ""
-    ),
-    "signed_within": lambda value, ends: Cell(
-        words.signed_number(value, 3),
-        aside=words.interval_text(ends, 3, words.signed_number) if ends else "",
+    "rate_within": lambda value, ends: cell_within(words.number(value), ends, 2),
+    "signed_within": lambda value, ends: cell_within(
+        words.signed_number(value, 3), ends, 3, words.signed_number
     ),
 }
 """The function that makes a cell from the values of a column's keys, by the format's name."""

@@ -1,7 +1,7 @@
 """The systems that a screen or a page shows: names, headline figures, and parts of reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from grader.pages.table import Cell, find
@@ -65,12 +65,17 @@ def setting_of(run: Mapping[str, Any]) -> str:
     return stated if stated in SETTINGS else ""
 
 
+def cell_within(text: str, ends: Sequence[float] | None, *how: Any) -> Cell:
+    """Return a cell of a figure with its interval beside it, if any, ``how`` as in
+    :func:`interval_text`."""
+    return Cell(text, aside=interval_text(ends, *how) if ends else "")
+
+
 def figure_cell(figures: Mapping[str, Any], counts: str = "points") -> Cell:
     """Return points or skill (``counts``) of a report or a track, with the interval if any."""
-    interval = figures[f"{counts}_interval"]
     # Without points there is nothing for an interval to be about.
-    aside = "" if figures[counts] is None or not interval else interval_text(interval, 1)
-    return Cell(points(figures[counts]), "points", aside)
+    ends = None if figures[counts] is None else figures[f"{counts}_interval"]
+    return replace(cell_within(points(figures[counts]), ends, 1), kind="points")
 
 
 def counted_by(reports: Sequence[Report]) -> str:

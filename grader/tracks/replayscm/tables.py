@@ -11,9 +11,9 @@ from grader.pages.charts import Axis, clouds, lines
 from grader.pages.graph import Explanation, Graph, proofs
 from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Svg
-from grader.pages.systems import SYSTEM, Part, rows_of
+from grader.pages.systems import SYSTEM, Part, cell_within, rows_of
 from grader.pages.table import Cell
-from grader.pages.words import edge_changes, interval_text, signed_number
+from grader.pages.words import edge_changes, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
@@ -58,13 +58,13 @@ def rate(value: float | None, denominator: int | None = None) -> str:
 def _difference(value: float | None, ends: Sequence[float] | None) -> Cell:
     """Return the cell of a difference with its interval; blank where the line above has it."""
     shown = "" if value is None else signed_number(value, 3)
-    return Cell(shown, aside=interval_text(ends, 3, signed_number) if ends else "")
+    return cell_within(shown, ends, 3, signed_number)
 
 
 _FORMATS: Final[Mapping[str, Format]] = {
     "rate": rate,
     "quotient": lambda part, whole: rate(part / whole if whole else None, whole),
-    "rate_within": lambda value, ends: Cell(rate(value), aside=interval_text(ends) if ends else ""),
+    "rate_within": lambda value, ends: cell_within(rate(value), ends),
     "evidence": lambda determined: "determines" if determined else "leaves open",
     "metric": _METRIC_NAMES.__getitem__,
     "difference": _difference,
