@@ -140,6 +140,14 @@ def percentile_interval(replicates: Sequence[float]) -> list[float]:
     return ends
 
 
+def mean_interval(values: Iterable[tuple[str, float]]) -> list[float] | None:
+    """Return the 95% interval of the mean of (instance, value) pairs; None for one instance."""
+    clusters = sum_by_instance(values)
+    if len(clusters) < 2:
+        return None
+    return percentile_interval(cluster_means(clusters, seed_of(clusters)))
+
+
 def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
     """Return replicates of the unweighted mean over tracks, equally many of each."""
     return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]

@@ -18,12 +18,7 @@ from typing import Any, Final
 from grader.io.jsonio import canonical_json
 from grader.reports.table import ScoreTable
 from grader.scoring.shape import Task
-from grader.statistics.bootstrap import (
-    cluster_means,
-    percentile_interval,
-    seed_of,
-    sum_by_instance,
-)
+from grader.statistics.bootstrap import mean_interval
 
 REFERENCE: Final = "clean"
 """The arm that the others are compared with."""
@@ -102,7 +97,7 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "scenes": len({pair["instance_id"] for pair in pairs}),
         "mean": _mean(deltas),
         "sd": _sd(deltas),
-        "interval": _by_cluster([(pair["instance_id"], pair["delta"]) for pair in pairs]),
+        "interval": mean_interval([(pair["instance_id"], pair["delta"]) for pair in pairs]),
         "worse": sum(delta > 0 for delta in deltas),
         "better": sum(delta < 0 for delta in deltas),
         "survivor_pairs": len(survivors),
@@ -122,18 +117,10 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         "large": sum(width > LARGE for width in widths),
         "mean": _mean(widths),
         "max": max(widths),
-        "interval": _by_cluster([(row["bundle"], row["range"]) for row in rows]),
+        "interval": mean_interval([(row["bundle"], row["range"]) for row in rows]),
         "mean_sd": _mean([row["sd"] for row in rows]),
         "listed": [dict(row) for row in rows[:LISTED]],
     }
-
-
-def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
-    """Return the 95% interval of the mean of (cluster, value) pairs; None for one cluster."""
-    clusters = sum_by_instance(values)
-    if len(clusters) < 2:
-        return None
-    return percentile_interval(cluster_means(clusters, seed_of(clusters)))
 
 
 def _mean(values: Sequence[float]) -> float:

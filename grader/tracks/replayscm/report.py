@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import Score, TrackSummary
-from grader.statistics.bootstrap import draw_instances, percentile_interval, seed_of
+from grader.statistics.bootstrap import mean_interval
 
 LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
 """The same programs with less and less disclosed (Figure 1)."""
@@ -79,10 +79,12 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
     values = _by_pool(scores)
     for pool, rates in extra["pools"].items():
         if not pool.startswith("Alt-"):
-            rates["intervals"] = _intervals(values[pool], sorted(values[pool]))
-            for name in ("determined", "open"):
+            for name in SUBSETS:
                 programs = _subset(values[pool], name)
-                rates[f"intervals_{name}"] = _intervals(values[pool], programs)
+                rates["intervals" if name == "all" else f"intervals_{name}"] = {
+                    metric: mean_interval((p, values[pool][p][metric]) for p in programs)
+                    for metric in METRICS
+                }
     extra["deltas"] = [
         delta
         for first, second in PAIRS
@@ -92,16 +94,6 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
     ]
 
 
-def _interval(programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
-    """Return the 95% interval of a mean over ``programs``, resampled; None for one."""
-    if len(programs) < 2:
-        return None
-    if len(set(column)) == 1:
-        return [column[0], column[0]]
-    clusters = {name: (value, 1) for name, value in zip(programs, column, strict=True)}
-    return percentile_interval(draw_instances(programs, seed_of(programs)).means(clusters))
-
-
 Figures = Mapping[str, Mapping[str, float]]
 """Program, metric: the figures of one pool."""
 
@@ -109,14 +101,6 @@ Figures = Mapping[str, Mapping[str, float]]
 def _subset(values: Figures, name: str) -> list[str]:
     """Return the sorted programs of a pool in the subset ``name`` of ``SUBSETS``."""
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
-
-
-def _intervals(values: Figures, programs: Sequence[str]) -> dict[str, list[float] | None]:
-    """Return the interval of every replay metric over some programs of a pool."""
-    return {
-        metric: _interval(programs, [values[program][metric] for program in programs])
-        for metric in METRICS
-    }
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
@@ -145,10 +129,10 @@ def _deltas(
         programs = sorted(p for p in shared if all(metric in values[k][p] for k in (first, second)))
         if not programs:
             continue
-        differences = [values[first][p][metric] - values[second][p][metric] for p in programs]
+        differences = {p: values[first][p][metric] - values[second][p][metric] for p in programs}
         found.append({
             "first": first, "second": second, "metric": metric, "subset": subset,
-            "programs": len(programs), "delta": sum(differences) / len(differences),
-            "interval": _interval(programs, differences),
+            "programs": len(programs), "delta": sum(differences.values()) / len(programs),
+            "interval": mean_interval(differences.items()),
         })  # fmt: skip
     return found
