@@ -57,10 +57,9 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
     ``target`` is the pair's truth, and a set of ``None`` a replicate without a usable answer.
     ``accuracy_<rung>`` is the unweighted share of right answers. Invalid answers are neither yes
     nor no: they are wrong, and enter the estimates as the opposite of the right ones.
-    ``estimate_<measure>`` are means over the ``replicates``, ``monotonicity_violations`` is the
-    weighted share of units with y1 = 0 and y0 = 1, and ``standard_error`` that of the PNS estimate
-    from the sampling of units, absent with several replicates. None of these is there beyond a
-    share of ``MAX_INVALID`` invalid answers.
+    ``estimate_<measure>`` are means over the ``replicates``, and ``monotonicity_violations`` is the
+    weighted share of units with y1 = 0 and y0 = 1; they are absent beyond a share of
+    ``MAX_INVALID`` invalid answers.
     """
     truth, weights = _truth_of(target), weights_of(target)
     units, count = len(weights), len(sets)
@@ -80,8 +79,6 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
     names = {name: f"estimate_{name}" for name in MEASURES}
     for name, figure in {**names, "violations": "monotonicity_violations"}.items():
         figures[figure] = math.fsum(measures[name] for measures in found) / count
-    if count == 1:
-        figures["standard_error"] = _standard_error(target, truth, given)
     return figures
 
 
@@ -123,26 +120,6 @@ def _measures(
         "ate": above - below,
         "violations": math.fsum(compress(weights, map(int.__lt__, high, low))),
     }
-
-
-def _standard_error(
-    target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
-) -> float:
-    """Return the stratified standard error sqrt(sum P_c^2 s_c^2 / n_c) of the PNS by the first
-    answer set; 0 without strata."""
-    cells = target["weights"].get("cells")
-    if not cells:
-        return 0.0
-    filled = _fill_invalid(truth, given[0])
-    names = cells_of(target)
-    hits = Counter(compress(names, map(int.__gt__, filled["do_true"], filled["do_false"])))
-    sizes = Counter(names)
-    variance = 0.0
-    for cell, text in cells.items():
-        n = sizes[cell]
-        mean = hits[cell] / n
-        variance += float(Fraction(text)) ** 2 * mean * (1 - mean) / max(n - 1, 1)
-    return math.sqrt(variance)
 
 
 def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: str) -> list[float]:
