@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -21,11 +21,13 @@ _LARGEST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A directed graph: names of nodes, edges from cause to effect, and the kinds of some nodes."""
+    """A directed graph: names of nodes, edges from cause to effect, the kinds of some nodes, and
+    the edges that are drawn dashed."""
 
     nodes: Sequence[str]
     edges: Sequence[Edge]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    dashed: Collection[Edge] = ()
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` where it is too large, and ``TypeError`` for a name that is no text:
@@ -68,6 +70,8 @@ _FILLS: Final[Mapping[Kind, str]] = {
     "outcome": "fill:var(--other);fill-opacity:.25",
     "latent": "fill:var(--card);stroke-dasharray:5 4",
 }
+_SOLID: Final = "stroke:var(--soft);fill:var(--soft);stroke-width:1.4"
+_DASHED: Final = "stroke:var(--bad);fill:var(--bad);stroke-width:1.8;stroke-dasharray:6 4"
 _LONGEST_LINE: Final = 17
 """Characters of a line in a box."""
 
@@ -87,7 +91,9 @@ def layered_graph(graph: Graph) -> Svg:
     for k, (cause, effect) in enumerate(graph.edges):
         if cause in place and effect in place:
             between = [x for x, y in place.values() if place[cause][1] < y < place[effect][1]]
-            parts.append(_edge(place[cause], place[effect], between, k, f"{cause} → {effect}"))
+            style = _DASHED if (cause, effect) in graph.dashed else _SOLID
+            look = {"kind": f"edge e{k}", "style": style}
+            parts.append(_edge(place[cause], place[effect], between, f"{cause} → {effect}", look))
     parts += [_box(node, place[node], graph.kinds.get(node, "")) for node in nodes]
     width, height = 2 * _MARGIN + widest * step - _GAP_X, 20 + len(layers) * drop - _GAP_Y
     return Svg("causal graph", width, height, parts, inline=True)
@@ -111,7 +117,9 @@ def _layers(nodes: Sequence[str], edges: Sequence[Edge]) -> list[list[str]]:
     return layers
 
 
-def _edge(start: Point, end: Point, between: Sequence[float], number: int, hover: str) -> str:
+def _edge(
+    start: Point, end: Point, between: Sequence[float], hover: str, look: Mapping[str, str]
+) -> str:
     """Draw an arrow from a box to one below, past the boxes ``between`` given their left ends."""
     a = (start[0] + _BOX_X / 2, start[1] + _BOX_Y)
     b = (end[0] + _BOX_X / 2, end[1] - 1)
@@ -124,8 +132,7 @@ def _edge(start: Point, end: Point, between: Sequence[float], number: int, hover
         nearest = min(free, key=lambda place: abs(place - middle))
         # A curve reaches half as far as its bend lies from its ends.
         bend = (2 * nearest - middle, (a[1] + b[1]) / 2)
-    style = "stroke:var(--soft);fill:var(--soft);stroke-width:1.4"
-    return arrow(a, b, hover, 8, bend, kind=f"edge e{number}", style=style)
+    return arrow(a, b, hover, 8, bend, **look)
 
 
 def _box(name: str, at: Point, kind: Kind) -> str:

@@ -168,8 +168,8 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     session.predict(episode.frequency, true_hypothesis(episode))
     raw = RawAnswer("answer", session.transcript_text().encode())
     html = session_page(verify_checked(task, truth, check(task, raw)).answer.laboratory)
-    assert html.count('class="node') == 6, "three nodes in each graph"
-    assert html.count("density → moisture") == 2 and 'class="right"' in html
+    assert html.count('rx="10.0"') == 6, "three nodes in each graph"
+    assert html.count("density → moisture") == 2 and "dasharray" not in html
     assert html.count("all-edge F1, 0: 0.000") == html.count("all-edge F1, 1: 1.000") == 1
     assert "within ±5" in html and "density := 40" in html
     assert "<script" not in html and "://" not in html.replace("http://www.w3.org/2000/svg", "")

@@ -3,25 +3,22 @@
 It shows the truth, so callers ask for it only where the truth is public or ``--reveal`` was given.
 """
 
-import math
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
 from grader.pages import page as draw
 from grader.pages.charts import lines
-from grader.pages.page import Paragraph, Section, SideBySide, non_empty
-from grader.pages.svg import Svg, arrow, element, words
+from grader.pages.graph import Graph, layered_graph
+from grader.pages.page import Block, Paragraph, Section, SideBySide, Strong, non_empty
+from grader.pages.svg import Svg
 from grader.pages.table import Table
 from grader.tracks.causalab.diagnostics import Evidence, equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.version import __version__
 
 Edge = tuple[str, str]
-
-_STYLE: Final = Path(__file__).with_name("session.css").read_text(encoding="utf-8")
 
 _CURVES: Final = {
     "edge_f1": "all-edge F1",
@@ -55,12 +52,10 @@ def session_page(laboratory: Laboratory) -> str:
         "Solid: in both graphs. Dashed: in this one only "
         f"({len(missing)} missing, {len(extra)} extra or reversed)."
     )
-    graphs = SideBySide(
-        [
-            [_graph(episode, "True graph", episode.edges, final.edges)],
-            [_graph(episode, "Final hypothesis", final.edges, episode.edges)],
-        ]
-    )
+    graphs = SideBySide([
+        _graph(episode, "True graph", episode.edges, final.edges),
+        _graph(episode, "Final hypothesis", final.edges, episode.edges),
+    ])  # fmt: skip
     steps = trajectory(episode, laboratory.hypotheses)
     return draw.page(
         episode.task_id,
@@ -74,35 +69,16 @@ def session_page(laboratory: Laboratory) -> str:
             Section("Interventions and readings", non_empty(_readings(laboratory))),
         ],
         f"Drawn by causal-exams {__version__} from a replayed session.",
-        _STYLE,
     )
 
 
-def _graph(episode: Episode, title: str, edges: Collection[Edge], other: Collection[Edge]) -> Svg:
-    """Draw ``edges`` on a circle, the target at the bottom: dashed where ``other`` lacks one."""
-    size, radius, top, disc = 380, 140, 10, 40
-    middle = size / 2
-    order = [episode.target, *episode.names]
-    places = {
-        node: (
-            middle + radius * math.sin(2 * math.pi * k / len(order)),
-            top + middle + radius * math.cos(2 * math.pi * k / len(order)),
-        )
-        for k, node in enumerate(order)
-    }
-    parts = [words(4, 16, title, "value")]
-    for parent, child in sorted(edges):
-        kind = "right" if (parent, child) in other else "wrong"
-        (x1, y1), (x2, y2) = places[parent], places[child]
-        length = math.hypot(x2 - x1, y2 - y1) or 1
-        dx, dy = (disc + 2) * (x2 - x1) / length, (disc + 2) * (y2 - y1) / length
-        ends = (x1 + dx, y1 + dy), (x2 - dx, y2 - dy)
-        parts.append(arrow(*ends, f"{parent} → {child}", 10, kind=kind))
-    for node, (x, y) in places.items():
-        kind = "node target" if node == episode.target else "node"
-        parts.append(element("circle", cx=x, cy=y, r=disc, kind=kind))
-        parts.append(words(x, y + 4, node, anchor="middle", room=2 * disc - 4, size=11.5))
-    return Svg(title, size, size + top, parts)
+def _graph(
+    episode: Episode, title: str, edges: Collection[Edge], other: Collection[Edge]
+) -> list[Block]:
+    """Draw ``edges``, dashed where ``other`` lacks one, under a title."""
+    odd = set(edges).difference(other)
+    graph = Graph(episode.nodes, sorted(edges), {episode.target: "outcome"}, odd)
+    return [Paragraph([Strong(title)]), layered_graph(graph)]
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
