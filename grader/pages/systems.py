@@ -103,7 +103,7 @@ def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
         rows = find(part, *member.split(".")) or {}
         named = rows.items() if isinstance(rows, Mapping) else (({}, row) for row in rows)
         for name, row in named:
-            found.append({**row, "system": part["system"], **({"level": name} if name else {})})
+            found.append({**row, "system": part.get("system"), **({"level": name} if name else {})})
     return found
 
 

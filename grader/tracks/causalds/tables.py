@@ -82,29 +82,16 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Return headings and cells of a leaderboard: score, Composite Rank and, where no other track
     needs the room, the components of the score. A column has a cell for each report."""
     reading = reading_of(reports)
-    suffix = "" if reading == READINGS[0] else f" ({reading})"
-    parts = [{} if is_skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
-    shown = {"causalds_score": "CausalDSScore ↓"}
-    if len(reports[0]["tracks"]) == 1:
-        shown |= {"pass_rate": "PassRate ↑", "s_nr": "S_NR ↓", "f1_loss": "F1-loss ↓"}
-    found = []
-    for key, label in shown.items():
-        values = [find(part, "readings", reading, key) for part in parts]
-        digits = 4 if key == "causalds_score" else 3
-        found.append((label + suffix, [number(value, digits) for value in values]))
-    ranks = [number(rank.get(reading)) for rank in leaderboard_ranks(reports)]
-    return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
-
-
-def score_differences(tracks: Sequence[Mapping[str, Any]]) -> Rows:
-    """Return, a row a reading, the first score minus the second of the one track."""
-    (track,) = tracks
-    found = track.get("readings", {})
-    return [
-        {"reading": reading, **found[reading]["causalds_score"]}
-        for reading in readings_from(reading_of(tracks))
-        if find(found, reading, "causalds_score") is not None
+    rows = [
+        {"reading": reading, "rank": ranks.get(reading)}
+        | ({} if is_skipped(report, "causalds") else part_of(report, "causalds"))
+        for report, ranks in zip(reports, leaderboard_ranks(reports), strict=True)
     ]
+    suffix = "" if reading == READINGS[0] else f" ({reading})"
+    table = SPECIFICATION.of_rows("board", rows, suffix=suffix)
+    columns = zip(table.head, zip(*table.rows, strict=True), strict=True)
+    found = [(heading, [*map(str, cells)]) for heading, cells in columns]
+    return found if len(reports[0]["tracks"]) == 1 else found[:2]
 
 
 def readings_in_order(parts: Sequence[Part]) -> Rows:
