@@ -38,12 +38,13 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
     if line["interval"] is None:
         return difference, "–", _NO_HEADLINE
     low, high = line["interval"]
-    verdict = f"too close to call: this exam detects differences of {unit} from about "
-    verdict += f"{line['detectable']:.1f}"
-    if low == high == 0:
-        verdict = "no difference at all"
-    elif low > 0 or high < 0:
+    if low > 0 or high < 0:
         verdict = f"the {'first' if low > 0 else 'second'} is better"
+    elif low == high:
+        verdict = "no difference at all"
+    else:
+        least = f"{line['detectable']:.1f}"
+        verdict = f"too close to call: this exam detects differences of {unit} from about {least}"
     return difference, interval_text(line["interval"], 1, signed_number), verdict
 
 

@@ -149,7 +149,7 @@ class Specification:
         texts = {"reading": first, "other": other} | places
         member = found.get("rows", "")
         needs = found.get("needs", "").format(**texts)
-        every = partial(rows_of, member=member) if member else list
+        every: Maker = partial(rows_of, member=member) if member else list
         listed = parts_with((rows or self.makers.get(member) or every)(parts), needs)
         columns = [self._column(column, texts) for column in found["columns"]]
         note = found.get("note", "").format(**texts)
