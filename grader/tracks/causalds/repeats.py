@@ -7,6 +7,9 @@ no candidate.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from statistics import fmean
 from typing import Any
 
 from grader.reports.table import ScoreTable
@@ -46,12 +49,15 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
         passes = table.query("causalds/attempt_passes")
         losses = table.query("causalds/attempt_losses", count)
         spread = table.query("causalds/attempt_spread", count)
-    return {
-        "attempts": count,
-        "binary": _binary(passes, count),
-        "slices": _slices(passes, count),
-        "pools": _pools(losses, spread),
-    }
+    grouped = {key: list(rows) for key, rows in groupby(passes, itemgetter("axis", "level"))}
+    exam = grouped.pop(("exam", ""), [])
+    slices: dict[str, dict[str, Any]] = {}  # Tables 21 and 22
+    for (axis, level), rows in grouped.items():
+        figures = {"tasks": len(rows), **_estimates(rows, count)}
+        slices.setdefault(axis, {})[level] = figures
+    binary = _binary(exam, count) if exam else None
+    pools = _pools(losses, spread)
+    return {"attempts": count, "binary": binary, "slices": slices, "pools": pools}
 
 
 def _fill_attempts(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
@@ -74,24 +80,17 @@ def _fill_attempts(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> No
     table.fill("attempts", columns, rows)
 
 
-def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] | None:
-    """Return figures of the pass/fail pool of the whole exam (Tables 7 and 20); ``None`` where it
-    is empty. All but ``tasks`` are shares, 0 to 1.
+def _binary(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any]:
+    """Return figures of the pass/fail pool of the whole exam (Tables 7 and 20), as shares.
 
     Lists are by k = 1 to ``count``. ``unstable`` tasks pass in some attempts and fail in others.
     """
-    rows = [row for row in passes if row["axis"] == "exam"]
-    if not rows:
-        return None
     tasks = len(rows)
+    firsts = [row["first_passed"] for row in rows if row["first_passed"] is not None]
     return {
         "tasks": tasks,
         **_estimates(rows, count),
-        "pass_at_first": [
-            sum(row["first_passed"] is not None and row["first_passed"] <= k for row in rows)
-            / tasks
-            for k in range(1, count + 1)
-        ],
+        "pass_at_first": [sum(one <= k for one in firsts) / tasks for k in range(1, count + 1)],
         "unstable": sum(0 < row["passed"] < count for row in rows) / tasks,
         "stable_fail": sum(row["passed"] == 0 for row in rows) / tasks,
         "mean_success": sum(row["passed"] for row in rows) / (tasks * count),
@@ -102,24 +101,9 @@ def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[
     """Return pass@k and pass^k averaged over the tasks, each a list by k = 1 to ``count``."""
     return {
         name: [
-            math.fsum(estimator(count, row["passed"], k) for row in rows) / len(rows)
-            for k in range(1, count + 1)
+            fmean(estimator(count, row["passed"], k) for row in rows) for k in range(1, count + 1)
         ]
         for name, estimator in (("pass_at", pass_at_k), ("pass_all", pass_all_k))
-    }
-
-
-def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[str, Any]]:
-    """Return ``tasks``, ``pass_at`` and ``pass_all`` by axis and level (Tables 21 and 22)."""
-    grouped: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for row in passes:
-        if row["axis"] != "exam":
-            grouped.setdefault(row["axis"], {}).setdefault(row["level"], []).append(row)
-    return {
-        axis: {
-            level: {"tasks": len(rows), **_estimates(rows, count)} for level, rows in levels.items()
-        }
-        for axis, levels in grouped.items()
     }
 
 
