@@ -210,6 +210,8 @@ def test_numbers_as_words() -> None:
         "–", "12", "12.9k", "1.77M", "26.6M", "3.00G"
     ]  # fmt: skip
     assert percent(28 / 34) == "82.4%" and percent(None) == "–"
+    assert signed_number(-1e-9) == "+0.0", "a difference of nothing is no negative number"
+    assert interval_text((-1e-9, 2.0), 1, signed_number) == "[+0.0, +2.0]"
 
 
 def test_a_near_miss_is_named_among_any_number_of_choices() -> None:
@@ -245,10 +247,13 @@ def test_both_renderers_show_every_heading_cell_and_note() -> None:
     assert "a title" in printed(TABLE) and "[bold]" in printed(TABLE), "text, and no markup of rich"
 
 
-def test_columns_are_left_out_by_name() -> None:
+def test_columns_are_left_out_by_name_and_made_of_values() -> None:
     alone = TABLE.without_columns("system", "points")
     assert alone.head == ["tasks", "rate ↓"] and alone.rows == [["7", "50.0%"], ["8", "–"]]
     assert alone.left == 1
+    wide = Table("", ["a", "", ""], [["p", "x", "1"], ["q", "y", "2"], ["p", "y", "3"]]).widened()
+    assert (wide.head, wide.left) == (["a", "x", "y"], 1)
+    assert wide.rows == [["p", "1", "3"], ["q", "–", "2"]]
 
 
 def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
@@ -297,11 +302,6 @@ def test_an_arrow_ends_in_the_tip_of_its_head(bend: tuple[float, float] | None) 
 
 def test_attributes_are_escaped_and_numbers_short() -> None:
     assert element("g", x=1 / 3, text_anchor='"') == '<g x="0.3" text-anchor="&quot;"></g>'
-
-
-def test_a_difference_of_nothing_is_no_negative_number() -> None:
-    assert signed_number(-1e-9) == "+0.0"
-    assert interval_text((-1e-9, 2.0), 1, signed_number) == "[+0.0, +2.0]"
 
 
 @pytest.mark.parametrize("track", ["causalds", "ccr", "replayscm", "causalab"])
