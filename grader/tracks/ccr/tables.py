@@ -1,6 +1,6 @@
 """The functions that ``page.toml`` names: rows and charts of CCR, and the drawings of cut trees."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter, sub
@@ -75,24 +75,9 @@ def _shown_in_pictures(parts: Sequence[Part]) -> list[Part]:
     return [part for part in found if part.get("details", {}).get("contexts")][:SYSTEMS_DRAWN]
 
 
-def quadrants(parts: Sequence[Part], member: str = "contexts") -> list[Svg]:
-    """Draw external against internal error of every composition, a chart for each system."""
-    found = [(part[SYSTEM], part.get("details", {}).get(member)) for part in parts]
-    return [_quadrant(name, contexts) for name, contexts in found[:SYSTEMS_DRAWN] if contexts]
-
-
-stated_quadrants = partial(quadrants, member="stated")
-"""The same chart of the values that systems state, for each that has some."""
-
-
-def _quadrant(system: str, found: Sequence[Context]) -> Svg:
-    """Draw a point for each composition of one system over the four quadrants, errors cut at
-    ``FARTHEST``. What was not estimated stands there, too."""
-    rows = []
-    for context in found:
-        for line in context["compositions"]:
-            errors = (FARTHEST if e is None else e for e in (line["gamma"], line["epsilon"]))
-            rows.append({"series": system, "value": [min(e, FARTHEST) for e in errors]})
+def quadrants(parts: Sequence[Part], member: str = "contexts") -> Iterator[Svg]:
+    """Draw external against internal error of every composition over the four quadrants, a chart
+    for each system; what is beyond ``FARTHEST``, or was not estimated, stands there."""
     ticks = ((0, "0"), (DELTA, f"{DELTA:g}"), (FARTHEST, f"{FARTHEST:g}+"))
     near, far = (0, DELTA), (DELTA, FARTHEST)
     regions = (
@@ -100,9 +85,22 @@ def _quadrant(system: str, found: Sequence[Context]) -> Svg:
         ("VI", "fair", far, near),
         ("IC", "fair", near, far),
     )
-    axes = (Axis(name, 0, FARTHEST, ticks) for name in ("internal error γ", "external ε"))
-    title = f"Reasoning quadrants of {system}"
-    return clouds(title, rows, *axes, side=150, regions=regions)
+    across, upwards = (Axis(x, 0, FARTHEST, ticks) for x in ("internal error γ", "external ε"))
+    for part in parts[:SYSTEMS_DRAWN]:
+        found = rows_of([part], f"details.{member}")
+        errors = [(line["gamma"], line["epsilon"]) for row in found for line in row["compositions"]]
+        rows = [
+            {"series": part[SYSTEM],
+             "value": [FARTHEST if e is None else min(e, FARTHEST) for e in pair]}
+            for pair in errors
+        ]  # fmt: skip
+        title = f"Reasoning quadrants of {part[SYSTEM]}"
+        if rows:
+            yield clouds(title, rows, across, upwards, side=150, regions=regions)
+
+
+stated_quadrants = partial(quadrants, member="stated")
+"""The same chart of the values that systems state, for each that has some."""
 
 
 def name_of(row: Mapping[str, Any]) -> str:
