@@ -197,7 +197,12 @@ def first_screen(report: Report, tracks: Tracks, next_steps: Sequence[str] = ())
         [Text(name, "bold"), Text(str(cell), "bold green"), Text(remark, "dim")]
         for name, cell, remark in headlines(report, tracks)
     ]
-    remarks = list(_remarks(report))
+    remarks = [("answers", _answers(report["census"]))]
+    if endings := report.get("endings"):
+        remarks.append(("endings", _most_frequent(endings)))
+    if notices := report["notices"]:
+        more = f"{len(notices)} notes: " if len(notices) > 1 else ""
+        remarks.append(("note", more + notices[0]))
     parts: list[RenderableType] = [head, lines(figures), Text(), lines_of(_tracks(report))]
     if (extremes := _extremes(report)).rows:
         parts += [Text(), lines_of(extremes)]
@@ -242,20 +247,14 @@ def _extremes(report: Report) -> Table:
     return Table("", ["weakest families", *figures, "strongest families", *figures], rows)
 
 
-def _remarks(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield lines on how much was answered, how conversations ended, and what to note."""
-    census = report["census"]
+def _answers(census: Mapping[str, Any]) -> str:
+    """Return how much was answered, and why the rest is invalid."""
     text = (
         f"of {census['tasks']} tasks {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid"
     )
     reasons = _most_frequent(census["invalid_reasons"])
-    yield "answers", f"{text}: {reasons}" if reasons else text
-    if endings := report.get("endings"):
-        yield "endings", _most_frequent(endings)
-    if notices := report["notices"]:
-        more = f"{len(notices)} notes: " if len(notices) > 1 else ""
-        yield "note", more + notices[0]
+    return f"{text}: {reasons}" if reasons else text
 
 
 def _most_frequent(counts: Mapping[str, Any]) -> str:

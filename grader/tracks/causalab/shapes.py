@@ -65,26 +65,22 @@ def sign(checked: CheckedAnswer, source: str, key: bytes) -> tuple[CheckedAnswer
 
 
 def _check_document(task: Task, source: str, data: bytes) -> CheckedAnswer:
-    """Return the checked answer; a short form's hypothesis may be refused, as the message says."""
+    """Return the checked answer: a transcript, its chain checked without key, or a short form,
+    whose hypothesis may be refused, as the message says."""
     try:
         document = _short_form(data)
-        answer = _transcript(task, data) if document is None else _check_short(task, document)
+        answer = LabAnswer(read_lines(data)) if document is None else _check_short(task, document)
+        if lines := answer.lines:
+            check_chain(lines)
+            if lines[0].get("task_id") != task.task_id:
+                named = clip(lines[0].get("task_id"))
+                raise TranscriptError(1, f"a session of {named}, another task")
+            if lines[-1].get("event") != "closed":
+                raise TranscriptError(len(lines), "the transcript ends without its closing line")
     except TranscriptError as error:
         raise Invalid("transcript", str(error)) from None
     refusal = f"{source}: the hypothesis is not read: {answer.refusal}" if answer.refusal else ""
     return CheckedAnswer("scored", answer, message=refusal)
-
-
-def _transcript(task: Task, data: bytes) -> LabAnswer:
-    """Return a transcript, chain checked without key; ``TranscriptError`` if broken or unclosed."""
-    lines = read_lines(data)
-    check_chain(lines)
-    if lines[0].get("task_id") != task.task_id:
-        named = clip(lines[0].get("task_id"))
-        raise TranscriptError(1, f"a session of {named}, another task")
-    if lines[-1].get("event") != "closed":
-        raise TranscriptError(len(lines), "the transcript ends without its closing line")
-    return LabAnswer(lines)
 
 
 def _short_form(data: bytes) -> Mapping[str, Any] | None:
