@@ -214,8 +214,9 @@ def problem_of(task: Task, truth: Truth) -> str | None:
     found = prove(problem, together, gold, heldout.full, target["deviating"])
     undetermined = {child: int(rows, 16) for child, rows in target["undetermined"].items()}
     told = {name: target[name] for name in ("determined", "unique", "deviating")}
-    about = {"undetermined": undetermined, "root_sets": found.root_sets}
-    stated = Finding(**told, shifted=further["determined"], **about)
+    stated = Finding(
+        **told, undetermined=undetermined, shifted=further["determined"], root_sets=found.root_sets
+    )
     if found != stated:
         return f"proved {found}, stated {stated}"
     settled = found.determined and found.root_sets == 1
