@@ -45,9 +45,10 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     for position, report in enumerate(sorted(reports, key=key), start=1):
         if first is not None:
             high, low = (one.get(f"{counts}_interval") for one in (first, report))
-            known = high is not None and low is not None
             # Without both intervals values that differ are told apart.
-            apart = low[1] < high[0] if known else first[counts] != report[counts]
+            apart = first[counts] != report[counts]
+            if high is not None and low is not None:
+                apart = low[1] < high[0]
         if first is None or apart:
             first, place = report, position
         places.append((place, report))

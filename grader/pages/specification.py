@@ -6,7 +6,7 @@ is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title
 ``rows``, ``columns``, ``left`` (how many columns are aligned left, by default 1) and ``note``; with
 ``drop_empty`` columns of dashes are left out, with ``fold`` a page shows the table when that is
 clicked; with ``pivot`` the last two columns are heading and cell of a column of their own
-(:meth:`grader.pages.table.Table.widened`). ``rows`` is a member of a track's part of the report
+(:meth:`grader.pages.table.Table.pivot`). ``rows`` is a member of a track's part of the report
 (:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
 every part is a row. Rows are shown that have something at ``needs`` (a path), and fit the regular
 expressions that ``only`` has by key. A column is a
@@ -163,7 +163,7 @@ class Specification:
         ]
         table = Table(title, head, lines, found.get("left", 1), note)
         if found.get("pivot"):
-            table = table.widened()
+            table = table.pivot()
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:

@@ -45,7 +45,7 @@ class Table:
     left: int = 1
     note: str = ""
 
-    def widened(self) -> "Table":
+    def pivot(self) -> "Table":
         """Return the table with a column for each distinct word in the last column but one.
 
         The last column has its cells. Rows that agree in all other columns become one.

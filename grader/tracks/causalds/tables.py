@@ -82,10 +82,10 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Return headings and cells of a leaderboard: score, Composite Rank and, where no other track
     needs the room, the components of the score. A column has a cell for each report."""
     reading = reading_of(reports)
+    parts = [{} if is_skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
     rows = [
-        {"reading": reading, "rank": ranks.get(reading)}
-        | ({} if is_skipped(report, "causalds") else part_of(report, "causalds"))
-        for report, ranks in zip(reports, leaderboard_ranks(reports), strict=True)
+        {"reading": reading, **part, "rank": ranks.get(reading)}
+        for part, ranks in zip(parts, leaderboard_ranks(reports), strict=True)
     ]
     suffix = "" if reading == READINGS[0] else f" ({reading})"
     table = SPECIFICATION.of_rows("board", rows, suffix=suffix)

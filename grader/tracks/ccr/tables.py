@@ -121,7 +121,7 @@ def validity(parts: Sequence[Part]) -> list[Block]:
         {"name": row["name"], "series": row[SYSTEM], "value": row["share"], "tick": tick}
         for row in by_quantity(_shown_in_pictures(parts)[:SYSTEMS_BESIDE])
     ]
-    return _folded(parts, dots("share of valid estimates", rows)) if rows else []
+    return _in_a_fold(parts, dots("share of valid estimates", rows)) if rows else []
 
 
 def distributions(parts: Sequence[Part]) -> list[Block]:
@@ -144,10 +144,10 @@ def distributions(parts: Sequence[Part]) -> list[Block]:
                 "hover": f"{len(ordered)} estimates, median {middle:.0%} of the truth",
             }
     title = "estimates as shares of the truth, cut at 200%"
-    return _folded(parts, dots(title, rows, MOST_SHOWN)) if rows else []
+    return _in_a_fold(parts, dots(title, rows, MOST_SHOWN)) if rows else []
 
 
-def _folded(parts: Sequence[Part], picture: Svg) -> list[Block]:
+def _in_a_fold(parts: Sequence[Part], picture: Svg) -> list[Block]:
     return [Fold("every quantity, drawn", [picture], len(parts) == 1)]
 
 

@@ -165,7 +165,7 @@ def _minus(first: "NDArray[Any]", base: "NDArray[Any]") -> "dict[str, NDArray[An
     return {name: ours[name] - theirs[name] for name in ours}
 
 
-def _known(figures: "Mapping[str, NDArray[Any]]") -> dict[str, float | None]:
+def _as_numbers(figures: "Mapping[str, NDArray[Any]]") -> dict[str, float | None]:
     """Return single figures as numbers, None for NaN."""
     return {name: None if value != value else float(value) for name, value in figures.items()}
 
@@ -176,7 +176,7 @@ def cohort_means(parts: Sequence[Part]) -> Rows:
     for pool, values in _pools(parts).items():
         mean, cohort = values.mean((0, 1)), COHORTS[pool.partition("-")[2]]
         about = {"pool": pool, "cohort": cohort, "programs": values.shape[1]}
-        rows.append({**about, "train": float(mean[0]), **_known(_figures(mean))})
+        rows.append({**about, "train": float(mean[0]), **_as_numbers(_figures(mean))})
     return rows
 
 
@@ -193,7 +193,7 @@ def pooled_differences(parts: Sequence[Part]) -> Rows:
             row: dict[str, Any] = {"comparison": "", "resampled": what}
             if what == "systems":  # the difference is the same whatever is resampled
                 row |= {"comparison": comparison}
-                row |= _known(_minus(ours.mean((0, 1)), theirs.mean((0, 1))))
+                row |= _as_numbers(_minus(ours.mean((0, 1)), theirs.mean((0, 1))))
             if len(drawn[0]) and len(drawn[1]):
                 for name, column in _minus(*drawn).items():
                     known = column[column == column]  # without the NaN of a retention
@@ -207,7 +207,7 @@ def differences_by_system(parts: Sequence[Part]) -> Rows:
     names = list(dict.fromkeys(row[SYSTEM] for row in rows_of(parts, "cohorts")))
     return [
         {SYSTEM: name, "comparison": comparison}
-        | _known(_minus(ours[k].mean(0), theirs[k].mean(0)))
+        | _as_numbers(_minus(ours[k].mean(0), theirs[k].mean(0)))
         for comparison, _, ours, _, theirs in _comparisons(_pools(parts))
         for k, name in enumerate(names)
     ]

@@ -251,7 +251,7 @@ def test_columns_are_left_out_by_name_and_made_of_values() -> None:
     alone = TABLE.without_columns("system", "points")
     assert alone.head == ["tasks", "rate ↓"] and alone.rows == [["7", "50.0%"], ["8", "–"]]
     assert alone.left == 1
-    wide = Table("", ["a", "", ""], [["p", "x", "1"], ["q", "y", "2"], ["p", "y", "3"]]).widened()
+    wide = Table("", ["a", "", ""], [["p", "x", "1"], ["q", "y", "2"], ["p", "y", "3"]]).pivot()
     assert (wide.head, wide.left) == (["a", "x", "y"], 1)
     assert wide.rows == [["p", "1", "3"], ["q", "–", "2"]]
 
