@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from builder.importing.files import FETCH, read_object
+from builder.importing.files import FETCH, TEXT, read_object
 from builder.importing.item import TRACK, Item, scene_row
-from builder.importing.truth import Answer, published_answer
+from builder.importing.truth import published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
 from builder.release.identity import FORMAT, canary
@@ -139,12 +139,8 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
 
 
 def _read_exam(folder: Path) -> ImportedExam:
-    """Return the exam in ``folder`` with the rows of its tasks, truths and labels, but not of its
-    scenes.
-
-    Raises ``UsageError`` where something is absent or damaged, or two tasks have the same answer
-    file.
-    """
+    """Return the exam in ``folder`` with rows of tasks, truths and labels. Raises ``UsageError``
+    where something is absent or damaged, or two tasks have the same answer file."""
     if not (folder / "exam.json").is_file():
         raise UsageError(
             f"{folder}: no exam.json there; name a folder like data/benchmark/main, with "
@@ -153,8 +149,8 @@ def _read_exam(folder: Path) -> ImportedExam:
     document, private = read_object(folder / "exam.json"), folder / "scenes_private"
     if not private.is_dir():
         raise UsageError(f"{private}: not found; the truths are in there: {FETCH}")
-    items = document.objects("items")
-    name, split = document.text("exam_id"), folder.resolve().name
+    items = document.children("items")
+    name, split = document.read(TEXT, "exam_id"), folder.resolve().name
     exam = ImportedExam(
         _manifest_name(name), _manifest_name(split), str(document.get("seed") or name)
     )
@@ -166,7 +162,12 @@ def _read_exam(folder: Path) -> ImportedExam:
             raise entry.problem(("answer_filename",), what)
         names.add(item.name)
         exam.tasks.append(item.row)
-        exam.truths.append(_truth_row(item, published_answer(item)))
+        answer = published_answer(item)
+        if problem := first_problem("truth/causalds", answer.target):
+            raise entry.problem((), f"its truth cannot be used ({problem})")
+        number = None if answer.value is None else TrueValue(answer.value, None, None, "published")
+        known = item.name, item.scene_id, item.scene.structure, answer.target, number
+        exam.truths.append(truth_row(*known, should_abstain=answer.should_abstain))
         exam.views.add((item.scene_id, item.view))
         if item.spec.family == "prediction":
             exam.labels[item.scene_id] = {
@@ -181,12 +182,3 @@ def _read_exam(folder: Path) -> ImportedExam:
 def _manifest_name(text: str) -> str:
     """Return text as a manifest's name: lower-case letters, digits and underscores."""
     return re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_") or "imported"
-
-
-def _truth_row(item: Item, answer: Answer) -> Row:
-    """Return a task's truth row, its number without error; ``UsageError`` if unusable."""
-    if problem := first_problem("truth/causalds", answer.target):
-        raise item.document.problem((), f"its truth cannot be used ({problem})")
-    number = None if answer.value is None else TrueValue(answer.value, None, None, "published")
-    row = item.name, item.scene_id, item.scene.structure, answer.target, number
-    return truth_row(*row, should_abstain=answer.should_abstain)

@@ -4,19 +4,30 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 
 FETCH: Final = "fetch the whole release again"
 
+TEXT: Final = TypeAdapter(str)
+NUMBER: Final = TypeAdapter(FiniteFloat)
+FLAG: Final = TypeAdapter(bool)
+NAMES: Final = TypeAdapter(list[str])
+LISTS: Final = TypeAdapter(list[list[str]])
+PAIRS: Final = TypeAdapter(list[Annotated[list[str], Field(min_length=2, max_length=2)]])
+_OBJECT: Final = TypeAdapter(dict[str, Any])
+_OBJECTS: Final = TypeAdapter(list[dict[str, Any]])
+
 Floats = npt.NDArray[np.float64]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,68 +46,41 @@ class Document:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
-    def need(self, *keys: str) -> Any:
-        """Return the value under nested keys; raises ``UsageError`` if it is absent or null."""
+    def read(self, kind: TypeAdapter[_T], *keys: str) -> _T:
+        """Return the value under nested keys, or raise ``UsageError``: absent or no ``kind``."""
         value = self.get(*keys)
         if value is None:
             raise self.problem(keys, "is absent")
-        return value
-
-    def text(self, *keys: str) -> str:
-        """Return the string under nested keys; raises ``UsageError`` if it is none or absent."""
-        return str(self._need_type(keys, (str,), "no text"))
-
-    def number(self, *keys: str) -> float:
-        """Return the finite number under nested keys, or raise ``UsageError``."""
-        value = float(self._need_type(keys, (int, float), "no finite number"))
-        if not np.isfinite(value):
-            raise self.problem(keys, f"{clip(value)} is no finite number")
-        return value
-
-    def flag(self, *keys: str) -> bool:
-        """Return the true or false under nested keys, or raise ``UsageError``."""
-        return bool(self._need_type(keys, (bool,), "neither true nor false"))
-
-    def _need_type(self, keys: tuple[str, ...], types: tuple[type, ...], what: str) -> Any:
-        """Return the value under ``keys``. Raises ``UsageError``, saying that it is ``what``, if
-        its type is none of ``types``."""
-        value = self.need(*keys)
-        if type(value) not in types:
-            raise self.problem(keys, f"{clip(value)} is {what}")
-        return value
+        try:
+            return kind.validate_python(value, strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = f"{clip(first['input'])}: {first['msg']}"
+            raise self.problem((*keys, *map(str, first["loc"])), what) from None
 
     def one_of(self, choices: tuple[str, ...], *keys: str) -> str:
         """Return the text under nested keys; raises ``UsageError`` if it is none of ``choices``."""
-        value = self.text(*keys)
+        value = self.read(TEXT, *keys)
         if value not in choices:
             raise self.problem(keys, f"{clip(value)} is none of {', '.join(choices)}")
         return value
 
-    def names(self, *keys: str) -> list[str]:
-        """Return the list of strings under nested keys, or raise ``UsageError``."""
-        value = self.need(*keys)
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise self.problem(keys, f"{clip(value)} is no list of names")
-        return value
+    def child(self, *keys: str) -> "Document":
+        """Return the object under nested keys as a document, or raise ``UsageError``."""
+        return Document(self.file, self.read(_OBJECT, *keys), self._place(keys))
 
-    def objects(self, key: str) -> list["Document"]:
+    def children(self, key: str) -> list["Document"]:
         """Return the objects in the list under ``key``, each as a document that knows its path."""
-        items = self._need_type((key,), (list,), "no list")
-        return [self.child(item, f"{key}[{place}]") for place, item in enumerate(items)]
-
-    def child(self, value: Any, *keys: str) -> "Document":
-        """Return the object ``value`` at nested keys as a document, or raise ``UsageError``."""
-        place = self._place(keys)
-        if not isinstance(value, Mapping):
-            raise UsageError(f"{self.file}: {place}: {clip(value)} is no object; {FETCH}")
-        return Document(self.file, value, place)
+        found = enumerate(self.read(_OBJECTS, key))
+        return [
+            Document(self.file, item, f"{self._place((key,))}[{place}]") for place, item in found
+        ]
 
     def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
         """Return the error, to be raised, about the value under ``keys``."""
         return UsageError(f"{self.file}: {self._place(keys)}: {what}; {FETCH}")
 
     def _place(self, keys: tuple[str, ...]) -> str:
-        """Return the dotted path of nested keys in the file."""
         return ".".join(filter(None, (self.path, *keys)))
 
 

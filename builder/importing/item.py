@@ -9,7 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from builder.importing.files import FETCH, Document, Floats, read_columns, read_object, read_text
+from builder.importing.files import (
+    FETCH,
+    NAMES,
+    NUMBER,
+    TEXT,
+    Document,
+    Floats,
+    read_columns,
+    read_object,
+    read_text,
+)
 from builder.release import rows
 from builder.splits.track import Row
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY
@@ -36,47 +46,20 @@ class PublishedScene:
     truth: Document
     test_file: Path
 
-    @classmethod
-    def read(cls, private: Path) -> "PublishedScene":
-        """Return the scene whose private files are in the folder ``private``."""
-        return cls(read_object(private / "ground_truth.json"), private / "test.parquet")
-
     def name(self, node: str) -> str:
         """Return the story name of a raw node id; any other text as it is."""
         named = self.truth.get("mapping", node)
         return named if isinstance(named, str) else node
 
     @cached_property
-    def treatment(self) -> str:
-        """The treatment's story name."""
-        return self.name(self.truth.text("graph", "treatment"))
-
-    @cached_property
     def outcome(self) -> str:
         """The outcome's story name."""
-        return self.name(self.truth.text("graph", "outcome"))
+        return self.name(self.truth.read(TEXT, "graph", "outcome"))
 
     @cached_property
     def nodes(self) -> list[str]:
         """The story names of all nodes, latent ones included."""
-        return self.truth.names("graph", "nodes_named")
-
-    @cached_property
-    def observed_names(self) -> list[str]:
-        """The story names of the observed nodes."""
-        return [self.name(node) for node in self.truth.names("graph", "observed_nodes")]
-
-    @cached_property
-    def edges(self) -> list[list[str]]:
-        """The edges as lists of cause and effect, by story name."""
-        key = ("graph", "edges_named")
-        found = self.truth.need(*key)
-        pairs = isinstance(found, list) and all(
-            isinstance(pair, list) and [type(end) for end in pair] == [str, str] for pair in found
-        )
-        if not pairs:
-            raise self.truth.problem(key, f"{clip(found)} is no list of pairs of names")
-        return [list(pair) for pair in found]
+        return self.truth.read(NAMES, "graph", "nodes_named")
 
     @cached_property
     def labels(self) -> Floats:
@@ -95,10 +78,10 @@ class PublishedScene:
     @cached_property
     def structure(self) -> str:
         """The name of the motif, or ``grafted_<k>`` where k motifs were grafted on."""
-        label = self.truth.text("metadata", "structural_label")
+        label = self.truth.read(TEXT, "metadata", "structural_label")
         if label != "grafted":
             return label
-        nodes = self.truth.names("graph", "nodes")
+        nodes = self.truth.read(NAMES, "graph", "nodes")
         return f"grafted_{len({match[0] for node in nodes if (match := _GRAFT.match(node))})}"
 
 
@@ -146,7 +129,7 @@ class Item:
         Raises ``UsageError`` naming the field that is wrong or absent.
         """
         scene_id, view = _plain(document, "scene_id"), _plain(document, "observation_variant")
-        key = f"{document.text('task_type')}.{document.text('output_variant')}"
+        key = f"{document.read(TEXT, 'task_type')}.{document.read(TEXT, 'output_variant')}"
         if key not in _VARIANTS:
             what = f"unknown variant {key}{did_you_mean(key, _VARIANTS)}"
             raise document.problem(("output_variant",), what)
@@ -154,7 +137,8 @@ class Item:
         file = _plain(document, field)
         if not file.endswith(spec.shape.suffix) or file == spec.shape.suffix:
             raise document.problem((field,), f"{clip(file)} does not end in {spec.shape.suffix}")
-        scene = PublishedScene.read(path_inside(private, scene_id))
+        own = path_inside(private, scene_id)
+        scene = PublishedScene(read_object(own / "ground_truth.json"), own / "test.parquet")
         return cls(file.removesuffix(spec.shape.suffix), spec, scene_id, view, document, scene)
 
     @property
@@ -168,28 +152,24 @@ class Item:
             case "counterfactual_effect":
                 return ("ett",)
             case _:
-                return (self.estimand,)
-
-    @property
-    def estimand(self) -> str:
-        """The estimand that is named: ``ett``, ``nde`` or ``nie``; else ``UsageError``."""
-        key = "effect_kind" if self.spec.family == "mediation_effect" else "estimand_kind"
-        return self.document.one_of(("ett", "nde", "nie"), "inputs", key)
+                natural = self.spec.family == "mediation_effect"
+                key = "effect_kind" if natural else "estimand_kind"
+                return (self.document.one_of(("ett", "nde", "nie"), "inputs", key),)
 
     def variable(self, role: str) -> tuple[str | None, str]:
         """Return raw id (None if absent) and story name of the task's variable ``role``."""
-        return self.document.get("inputs", f"{role}_id"), self.document.text("inputs", role)
+        return self.document.get("inputs", f"{role}_id"), self.document.read(TEXT, "inputs", role)
 
     @property
     def candidates(self) -> list[tuple[str, str]]:
         """(raw id, story name) of the variables among which the task lets choose."""
-        nodes = self.document.names("inputs", "conditioning_var_ids")
+        nodes = self.document.read(NAMES, "inputs", "conditioning_var_ids")
         return [(node, self.scene.name(node)) for node in nodes]
 
     @property
     def row(self) -> Row:
         """The task as a row of ``causalds``: with the published prompt and our inputs."""
-        prompt, mode = self.document.text("prompt"), str(self.document.get("input_mode"))
+        prompt, mode = self.document.read(TEXT, "prompt"), str(self.document.get("input_mode"))
         return rows.task_row(
             self.name, self.scene_id, self.spec, prompt, self._inputs(),
             view=self.view, input_mode=_MODES.get(mode),
@@ -200,51 +180,47 @@ class Item:
         scene, document = self.scene, self.document
         key = "observed_vars" if self.spec.shape.kind == "names" else "available_vars"
         is_told = self.spec.family == "counterfactual_identification"
+
+        def names(where: Document, *keys: str) -> list[str]:
+            """Return the story names of the nodes or variables in a list."""
+            return [scene.name(name) for name in where.read(NAMES, *keys)]
+
         members: dict[str, Callable[[], object]] = {
-            "treatment": lambda: scene.treatment,
+            "treatment": lambda: scene.name(scene.truth.read(TEXT, "graph", "treatment")),
             "outcome": lambda: scene.outcome,
-            "x0": lambda: document.number("inputs", "x0"),
-            "x1": lambda: document.number("inputs", "x1"),
+            "x0": lambda: document.read(NUMBER, "inputs", "x0"),
+            "x1": lambda: document.read(NUMBER, "inputs", "x1"),
             "columns": self._columns,
             "outcome_kind": lambda: scene.outcome_kind,
             "rows": lambda: len(scene.labels),
-            "alpha": self._alpha,
-            "available": lambda: self._input_names(key),
+            "alpha": lambda: document.read(NUMBER, "inputs", "alpha"),
+            "available": lambda: names(document, "inputs", key),
             "observed": lambda: (
-                scene.observed_names if is_told else self._input_names("observed_vars")
+                names(scene.truth, "graph", "observed_nodes")
+                if is_told
+                else names(document, "inputs", "observed_vars")
             ),
             "variables": lambda: len(scene.nodes),
-            "estimand": lambda: self.estimand.upper(),
+            "estimand": lambda: self.effects[0].upper(),
             "conditioning_var": lambda: self.variable("conditioning_var")[1],
             "variable": lambda: self.variable("collider")[1],
             "candidates": lambda: [name for _, name in self.candidates],
         }
         return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
-    def _input_names(self, key: str) -> list[str]:
-        """Return the names in the list ``key`` of the item's inputs, as story names."""
-        return [self.scene.name(name) for name in self.document.names("inputs", key)]
-
     def _columns(self) -> list[str]:
         """Return the feature columns; ``UsageError`` for an answer file we do not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
-        if (asked := self.document.names(*key)) != columns:
+        if (asked := self.document.read(NAMES, *key)) != columns:
             what = f"{clip(asked)}; only {', '.join(columns)} can be graded"
             raise self.document.problem(key, what)
-        return self.document.names("inputs", "columns")
-
-    def _alpha(self) -> float:
-        """Return alpha, which is 1 minus the level of a prediction interval (0 to 1)."""
-        alpha = self.document.number("inputs", "alpha")
-        if not 0 < alpha < 1:
-            raise self.document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")
-        return alpha
+        return self.document.read(NAMES, "inputs", "columns")
 
 
 def _plain(document: Document, key: str) -> str:
     """Return the text under ``key``, a name without path or space, or raise ``UsageError``."""
-    value = document.text(key)
+    value = document.read(TEXT, key)
     if not is_plain(value):
         raise document.problem((key,), f"{clip(value)} is not a plain name; use {GRAMMAR}")
     return value

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from builder.importing.files import Document
+from builder.importing.files import FLAG, LISTS, NAMES, NUMBER, PAIRS, Document
 from builder.importing.item import Item, PublishedScene
 from grader.io.jsonio import clip
 from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
@@ -42,9 +42,18 @@ def published_answer(item: Item) -> Answer:
         case "set" | "sets" | "names" | "count":
             return _sets(item)
         case "predictions":
-            return _prediction(item)
+            kind, labels = item.scene.outcome_kind, item.scene.labels
+            if item.spec.name == "prediction_interval" and kind == "binary":
+                what = "asks intervals for a binary outcome"
+                raise item.document.problem(("output_variant",), what)
+            return Answer({"kind": kind, "sd": float(labels.std()), "rows": len(labels)})
         case "edges":
-            return Answer({"nodes": item.scene.nodes, "edges": item.scene.edges})
+            return Answer(
+                {
+                    "nodes": item.scene.nodes,
+                    "edges": item.scene.truth.read(PAIRS, "graph", "edges_named"),
+                }
+            )
         case "signs":
             entry = _conditioning(item)
             found = {
@@ -65,11 +74,9 @@ def _sets(item: Item) -> Answer:
     abstaining, and ``no_backdoor`` elsewhere. The kind of answer decides the target: any valid set,
     the smallest ones, names that no set may hold, or a number.
     """
-    truth, place = item.scene.truth, ("causal", "valid_backdoor_sets_named")
-    raw = truth.need(*place)
-    if not isinstance(raw, list) or not all(isinstance(one, list) for one in raw):
-        raise truth.problem(place, f"{clip(raw)} is no list of lists")
-    sets = sorted({tuple(sorted({*map(str, one)})) for one in raw})
+    truth = item.scene.truth
+    raw = truth.read(LISTS, "causal", "valid_backdoor_sets_named")
+    sets = sorted({tuple(sorted({*one})) for one in raw})
     abstain = not sets and not _identifiable(item.scene, "ate")
     category = "set" if sets else "non_id" if abstain else "no_backdoor"
     smallest = min(map(len, sets), default=0)
@@ -82,7 +89,7 @@ def _sets(item: Item) -> Answer:
         case "names":
             named = ("causal", "forbidden_conditioning_named")
             parts = ("colliders", "descendants") if sets else ()
-            forbidden = {name for part in parts for name in truth.names(*named, part)}
+            forbidden = {name for part in parts for name in truth.read(NAMES, *named, part)}
             return Answer({"category": category, "names": sorted(forbidden)}, None, abstain)
     minimum = item.spec.name == "minimal_adjustment_set_size"
     if sets:
@@ -94,13 +101,13 @@ def _sets(item: Item) -> Answer:
 def _identifiable(scene: PublishedScene, effect: str) -> bool:
     """Tell whether the reference calls ``ate``, ``ett``, ``nde`` or ``nie`` identifiable."""
     if effect == "ate":
-        return scene.truth.flag("causal", "identification_named", "identifiable")
-    return scene.truth.flag("counterfactual_identification", effect, "identifiable")
+        return scene.truth.read(FLAG, "causal", "identification_named", "identifiable")
+    return scene.truth.read(FLAG, "counterfactual_identification", effect, "identifiable")
 
 
 def _value(scene: PublishedScene, effect: str) -> float:
     """Return the published value of an effect: ``ate``, ``ett``, ``nde`` or ``nie``."""
-    return scene.truth.number(*_VALUE[effect])
+    return scene.truth.read(NUMBER, *_VALUE[effect])
 
 
 def _effect(item: Item) -> Answer:
@@ -115,9 +122,15 @@ def _effect(item: Item) -> Answer:
         case "identifiable":
             return Answer({"accepted": [True]})
         case "dominant":
-            return Answer({"accepted": [_dominant(scene)]})
+            direct, indirect = (abs(_value(scene, effect)) for effect in item.effects)
+            larger = "direct" if direct > indirect else "indirect"
+            tie = abs(direct - indirect) <= 1e-6 + _TIE_SHARE * max(direct, indirect)
+            return Answer({"accepted": ["tie" if tie else larger]})
         case "matches":
-            return Answer({"accepted": [_matches(scene)]})
+            # Inside the zero band an effect has no sign.
+            sign = _signs(scene, "ate")[0]
+            associated = scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
+            return Answer({"accepted": [sign != "0" and sign == associated]})
         case "effect_sign":
             return Answer({"accepted": _signs(scene, *item.effects)})
         case _:
@@ -127,10 +140,10 @@ def _effect(item: Item) -> Answer:
 def _signs(scene: PublishedScene, effect: str) -> list[str]:
     """Return an effect's right signs: its own, inside the zero band also "0"."""
     value = _value(scene, effect)
-    rows = scene.truth.number("outcome_stats", "n_train")
+    rows = scene.truth.read(NUMBER, "outcome_stats", "n_train")
     if rows <= 0:
         raise scene.truth.problem(("outcome_stats", "n_train"), "is no number of rows")
-    band = 3 * scene.truth.number("outcome_stats", "std") / math.sqrt(rows)
+    band = 3 * scene.truth.read(NUMBER, "outcome_stats", "std") / math.sqrt(rows)
     own = _sign(value)
     return list(dict.fromkeys(["0", own])) if abs(value) <= band else [own]
 
@@ -140,38 +153,16 @@ def _sign(value: float) -> str:
     return "+" if value > 0 else "-" if value < 0 else "0"
 
 
-def _matches(scene: PublishedScene) -> bool:
-    """Tell whether effect and association have one sign; inside the zero band there is none."""
-    sign = _signs(scene, "ate")[0]
-    return sign != "0" and sign == scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
-
-
-def _dominant(scene: PublishedScene) -> str:
-    """Return the larger natural effect in size, "tie" within 5% of the larger."""
-    direct, indirect = abs(_value(scene, "nde")), abs(_value(scene, "nie"))
-    if abs(direct - indirect) <= 1e-6 + _TIE_SHARE * max(direct, indirect):
-        return "tie"
-    return "direct" if direct > indirect else "indirect"
-
-
-def _prediction(item: Item) -> Answer:
-    """Return kind, standard deviation and number of the held-out labels."""
-    kind, labels = item.scene.outcome_kind, item.scene.labels
-    if item.spec.name == "prediction_interval" and kind == "binary":
-        raise item.document.problem(("output_variant",), "asks intervals for a binary outcome")
-    return Answer({"kind": kind, "sd": float(labels.std()), "rows": len(labels)})
-
-
 def _number(item: Item) -> float:
     """Return a number that needs no identifiability: an association, its change by conditioning, or
     one given a collider."""
     match item.spec.name:
         case "effect_size_point":
-            return item.scene.truth.number("association", "value")
+            return item.scene.truth.read(NUMBER, "association", "value")
         case "delta_point":
             return _change(_conditioning(item))
         case _:
-            return _explaining_away(item).number("value_conditional")
+            return _explaining_away(item).read(NUMBER, "value_conditional")
 
 
 def _label(item: Item) -> Answer:
@@ -189,24 +180,26 @@ def _label(item: Item) -> Answer:
             delta = _change(_conditioning(item))
             found = "0" if abs(delta) <= _CHANGE_TOLERANCE else _sign(delta)
         case "argmax_change":
-            # The one name that the published rule compares letter by letter.
-            return Answer({"accepted": [_largest_change(item)], "verbatim": True})
+            # Of equal changes that of the least id. The published rule compares letter by letter.
+            offered = sorted(item.candidates)
+            if not offered:
+                raise item.document.problem(("inputs", "conditioning_var_ids"), "is empty")
+            changes = {name: abs(_change(_conditional(item, node))) for node, name in offered}
+            return Answer({"accepted": [max(changes, key=changes.__getitem__)], "verbatim": True})
         case "induced_association_boolean":
-            found = _explaining_away(item).flag("association_present")
+            found = _explaining_away(item).read(FLAG, "association_present")
         case "induced_association_sign_only":
             found = _explaining_away(item).one_of(ASSOCIATION_SIGNS, "sign")
         case "collider_bias_boolean":
-            found = _about_collider(item, "collider_bias", "collider").flag("bias_present")
+            found = _about_collider(item, "collider_bias", "collider").read(FLAG, "bias_present")
         case other:
             raise ValueError(f"no truth is known of the variant {other}")
     return Answer({"accepted": [found]})
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return the published entry on the association given the node with raw id ``node``, or
-    raise ``UsageError``."""
-    truth, table = item.scene.truth, "conditional_associations_by_id"
-    return truth.child(truth.need(table, str(node)), table, str(node))
+    """Return the published entry on the association given the node with this raw id."""
+    return item.scene.truth.child("conditional_associations_by_id", str(node))
 
 
 def _conditioning(item: Item) -> Document:
@@ -216,16 +209,7 @@ def _conditioning(item: Item) -> Document:
 
 def _change(entry: Document) -> float:
     """Return the association after conditioning minus the one before."""
-    return entry.number("value_after") - entry.number("value_before")
-
-
-def _largest_change(item: Item) -> str:
-    """Return the candidate that changes the association most in size, by name; least id in ties."""
-    offered = sorted(item.candidates)
-    if not offered:
-        raise item.document.problem(("inputs", "conditioning_var_ids"), "is empty")
-    _, best = max(offered, key=lambda pair: abs(_change(_conditional(item, pair[0]))))
-    return best
+    return entry.read(NUMBER, "value_after") - entry.read(NUMBER, "value_before")
 
 
 def _explaining_away(item: Item) -> Document:
@@ -236,8 +220,7 @@ def _explaining_away(item: Item) -> Document:
 def _about_collider(item: Item, table: str, key: str) -> Document:
     """Return the entry of ``table`` with the task's collider as ``key``, or UsageError."""
     node, name = item.variable("collider")
-    entries = item.scene.truth.get(table)
-    for place, entry in enumerate(entries if isinstance(entries, list) else ()):
-        if isinstance(entry, Mapping) and entry.get(key) == node:
-            return item.scene.truth.child(entry, f"{table}[{place}]")
+    for entry in item.scene.truth.children(table):
+        if entry.get(key) == node:
+            return entry
     raise item.scene.truth.problem((table,), f"has no entry about {clip(name)}")

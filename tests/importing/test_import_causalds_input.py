@@ -42,7 +42,7 @@ DAMAGES: dict[str, tuple[Any, str]] = {
     ),
     "text for a number": (
         lambda m: damage_truth(m, lambda d: d["association"].update(value="0.3")),
-        'association.value: "0.3" is no finite number',
+        'association.value: "0.3": Input should be a valid number',
     ),
     "a pointer": (
         lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").write_text(

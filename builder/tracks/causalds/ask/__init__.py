@@ -3,7 +3,7 @@
 from typing import Final
 
 # Importing a module of askers registers them.
-from builder.tracks.causalds.ask import association, effects, graph  # noqa: F401
+from builder.tracks.causalds.ask import association, effects  # noqa: F401
 from builder.tracks.causalds.ask.wording import REGISTERED
 from builder.tracks.causalds.design.eligibility import KEYS, one_each
 
