@@ -62,11 +62,10 @@ class ImportedExam:
 
 
 def import_causalds(folder: Path, out: Path) -> ImportedExam:
-    """Write a checkout of the reference's exam as a release into ``out``; return what was read.
+    """Write the exam in a folder (``exam.json``, ``scenes/``, ``scenes_private/``) as a release.
 
-    ``folder`` holds ``exam.json``, ``scenes/`` and ``scenes_private/``. Raises ``UsageError``
-    naming file, field and fix where something is absent or damaged, or where ``out`` exists.
-    """
+    Return what was read. Raises ``UsageError`` naming file, field and fix for absent or damaged
+    files, or where ``out`` exists."""
     if out.exists():
         raise UsageError(f"--out {out}: exists already; name another folder, or remove it first")
     exam = _read_exam(folder)
@@ -139,8 +138,7 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
 
 
 def _read_exam(folder: Path) -> ImportedExam:
-    """Return the exam in ``folder`` with rows of tasks, truths and labels. Raises ``UsageError``
-    where something is absent or damaged, or two tasks have the same answer file."""
+    """Return the exam in ``folder`` with rows, but for its scenes; ``UsageError`` if damaged."""
     if not (folder / "exam.json").is_file():
         raise UsageError(
             f"{folder}: no exam.json there; name a folder like data/benchmark/main, with "

@@ -124,10 +124,7 @@ class Item:
 
     @classmethod
     def read(cls, document: Document, private: Path) -> "Item":
-        """Return the task in ``document``; ``private`` holds the private folders of the scenes.
-
-        Raises ``UsageError`` naming the field that is wrong or absent.
-        """
+        """Return the task in ``document``, its scene in ``private``, or raise ``UsageError``."""
         scene_id, view = _plain(document, "scene_id"), _plain(document, "observation_variant")
         key = f"{document.read(TEXT, 'task_type')}.{document.read(TEXT, 'output_variant')}"
         if key not in _VARIANTS:

@@ -70,10 +70,7 @@ def published_answer(item: Item) -> Answer:
 def _sets(item: Item) -> Answer:
     """Return the truth of a variant about adjustment sets, from the published list of valid ones.
 
-    If the list is empty the category is ``non_id`` where the effect is not identifiable, which is
-    abstaining, and ``no_backdoor`` elsewhere. The kind of answer decides the target: any valid set,
-    the smallest ones, names that no set may hold, or a number.
-    """
+    Without any the category is ``non_id``, which abstains, or else ``no_backdoor``."""
     truth = item.scene.truth
     raw = truth.read(LISTS, "causal", "valid_backdoor_sets_named")
     sets = sorted({tuple(sorted({*one})) for one in raw})
@@ -111,8 +108,7 @@ def _value(scene: PublishedScene, effect: str) -> float:
 
 
 def _effect(item: Item) -> Answer:
-    """Return the truth about effects. It abstains where one that is asked about is not
-    identifiable. Else it is a number, a sign, "direct" and so on, or true or false."""
+    """Return the truth about effects; it abstains where one of them is not identifiable."""
     scene, shape = item.scene, item.spec.shape
     if not all(_identifiable(scene, effect) for effect in item.effects):
         numeric = shape.kind in ("number", "interval")
@@ -154,8 +150,7 @@ def _sign(value: float) -> str:
 
 
 def _number(item: Item) -> float:
-    """Return a number that needs no identifiability: an association, its change by conditioning, or
-    one given a collider."""
+    """Return a number that needs no identifiability: an association, or its change."""
     match item.spec.name:
         case "effect_size_point":
             return item.scene.truth.read(NUMBER, "association", "value")

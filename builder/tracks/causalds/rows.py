@@ -94,8 +94,7 @@ def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> st
 def _scene_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, data: bool, predicted: bool
 ) -> Row:
-    """Return a row of ``causalds_scenes``: columns, training and calibration rows only with
-    ``data``, test features (never the outcome, nor measurements of it) only with ``predicted``."""
+    """Return a row of ``causalds_scenes``; test features never show the outcome."""
     names = [column.name for column in shown.columns] if data else []
     features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
     train = scene.plan.equations.train
@@ -118,8 +117,7 @@ def _scene_row(
 def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
-    """Return the content of ``world_json``: everything that is true of a scene, enough to
-    regenerate and to audit it. ``tasks`` maps task ids to (variant, view, detail)."""
+    """Return ``world_json``: enough to regenerate and to audit a scene."""
     narration = scene.narration
     return {
         "plan": scene.plan.record(),
@@ -159,8 +157,7 @@ def _round_quantity(quantity: Quantity) -> Quantity:
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:
-    """Return ``{"causenet": …}``: the CauseNet pair that names an edge at the outcome, with its
-    support; {} if none does."""
+    """Return the CauseNet pair that names an edge at the outcome, as ``{"causenet": …}``, or {}."""
     for seed in scene.plan.telling.seeds:
         if seed.support and all(scene.name(node) == name for node, name in seed.names):
             pair = [name for _, name in seed.names]

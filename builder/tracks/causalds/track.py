@@ -99,8 +99,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
 
 
 def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]]:
-    """Return the rows of attempt 0, 1 …, by config. Raises :class:`Rejection`. ``wordless`` counts
-    the earlier attempts for which no story was told."""
+    """Return the rows of an attempt. ``wordless`` counts earlier ones that had no story."""
     plan = ScenePlan.from_json(spec.config_json)
     world_key = plan.equations.world_key
     # A story does not depend on the world, so what a language model wrote serves every attempt.
@@ -128,14 +127,20 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
-    """Return the tasks of a view, as pairs of variant and question, empty where none qualifies.
-    They are all that are eligible. With a planned variant (a private-truth split) they are one at
-    random, before attempt ``WANTED_ATTEMPTS`` with an answer of the planned class."""
+    """Return (variant, question) of all eligible tasks; of a private scene one at random."""
     plan, wanted = scene.plan, scene.plan.questions.wanted
+    able, family = hosted_variants(plan), str(plan.questions.variant).partition(".")[0]
+    if plan.questions.variant is not None and attempt < FAMILY_ATTEMPTS:
+        whole = attempt >= VARIANT_ATTEMPTS
+        able = [
+            name
+            for name in able
+            if name == plan.questions.variant or (whole and name.startswith(f"{family}."))
+        ]
     suffix = "" if view == CLEAN.name else f"/{view}"
     found = [
         (name, question)
-        for name in _eligible(plan, attempt)
+        for name in able
         for question in ASKERS[name](scene, stream(scene.key, f"order/{name}{suffix}"))
     ]
     if plan.questions.variant is None:
@@ -143,20 +148,6 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
     if wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == wanted]
     return found and [pick(stream(scene.key, "pick"), found)]
-
-
-def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
-    """Return the variants that an attempt asks: all hosted, or the planned one, from
-    ``VARIANT_ATTEMPTS`` on its whole family, from ``FAMILY_ATTEMPTS`` on all again."""
-    variant, able = plan.questions.variant, hosted_variants(plan)
-    if variant is None or attempt >= FAMILY_ATTEMPTS:
-        return able
-    family = variant.partition(".")[0]
-    return [
-        name
-        for name in able
-        if name == variant or (attempt >= VARIANT_ATTEMPTS and name.startswith(f"{family}."))
-    ]
 
 
 def _class(question: Question) -> str:

@@ -174,8 +174,7 @@ def clear_association(scene: Scene) -> tuple[str | None, str]:
 
 
 def _clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
-    """Return the label of a quantity's sign (None inside its margin), and the margin as printed.
-    ``named`` are the nodes that the question names besides X and Y."""
+    """Return the label of a sign (None inside its margin) and the margin as printed."""
     margin = _margin(scene, *named)
     return clear_sign(quantity, margin), number(margin)
 
@@ -239,8 +238,7 @@ def _prediction_inputs(scene: Scene) -> dict[str, object]:
 
 
 def _prediction_truth(scene: Scene) -> Truth:
-    """Return the truth of a prediction: kind, standard deviation and number of the held-out
-    outcomes, which normalise the error. The labels themselves are in ``causalds_labels``."""
+    """Return kind, number and sd of the held-out outcomes. Labels are in ``causalds_labels``."""
     labels = scene.held_out.astype(np.float64)
     return Truth(
         target={

@@ -69,8 +69,7 @@ def constants(task: Task, truth: Truth) -> Iterator[tuple[str, str]]:
 
 
 def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the name and the members of each constant answer that is a JSON object. Raises
-    ``ValueError`` for a kind of answer that causalds does not ask for."""
+    """Yield the name and the members of each constant answer that is a JSON object."""
     shape = task.shape
     kind, field = shape.kind, shape.field
 

@@ -139,9 +139,7 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 def _adjustment(
     scene: Scene, rng: np.random.Generator, target: Mapping[str, object], *, place: str
 ) -> Question:
-    """Return a question about valid adjustment sets with the truth ``target``. Where there is none,
-    an answer holds a word in place of its ``place`` ("list" or "number"). Abstaining is right where
-    the ATE is not identifiable."""
+    """Return a question about valid sets; without one a word takes the ``place`` of the answer."""
     available = any_order(rng, map(scene.name, scene.other_nodes))
     truth = Truth(dict(target), should_abstain=adjustment_category(scene.plan) == "non_id")
     slots = {"available": bullets(available or ["none"]), "place": place}
@@ -159,8 +157,7 @@ def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
 
 
 def _ask(form: str, family: str, scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Yield one question for each effect of a family. ``form`` is "point", "interval" or "sign".
-    Abstaining is right where the effect is not identifiable."""
+    """Yield a question for each effect of a family, as "point", "interval" or "sign" (``form``)."""
     natural = family == "mediation_effect"
     for name, value in _effects_of(family, scene).items():
         inputs, truth = _inputs(scene), Truth(quantity=value, should_abstain=value is None)

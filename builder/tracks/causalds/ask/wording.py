@@ -203,8 +203,7 @@ def refuse_unwritten(variants: Iterable[Variant] = shapes.CAUSALDS) -> None:
 def _question_and_answer(
     variant: Variant, words: Mapping[str, str], slots: Mapping[str, object]
 ) -> tuple[str, str]:
-    """Return the question and the form of its answer, slots filled. Raises ``UsageError`` where a
-    text has a slot without value."""
+    """Return question and form of its answer, slots filled; ``UsageError`` if one has no value."""
     try:
         return _fill_text(words["question"], slots), _fill_text(words["answer"], slots)
     except (KeyError, ValueError) as error:

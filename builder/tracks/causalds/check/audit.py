@@ -18,7 +18,7 @@ and states ("whether sessions were held").
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -45,10 +45,10 @@ _resample_scene = lru_cache(maxsize=1)(StoredScene.with_new_units)
 def audit_instance(
     world_row: Row, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
-    """Return the problems of one instance in one view, a line each: none when every derivation
-    agrees. Arguments are rows of ``causalds_worlds``, ``causalds_truth`` (all of the instance),
-    ``causalds_labels`` (None where there are none) and ``causalds_scenes``. Every line starts with
-    the id of its task or instance. Problems that do not come back with other units are dropped."""
+    """Return the problems of one instance in one view, a line each that begins with an id.
+
+    Rows are of ``causalds_worlds``, ``causalds_truth`` (all of the instance), ``causalds_labels``
+    (None where there are none) and ``causalds_scenes``. What other units do not show is dropped."""
     try:
         scene = _read_scene(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:
@@ -110,9 +110,8 @@ def _check_levels(scene: StoredScene) -> Iterator[str]:
 
 
 _REASON: Final = "so it is"
-"""The clause, without a name, that takes the place of a mechanism."""
 _STATE: Final = "is open"
-"""The words that take the place of a state."""
+"""What takes the place of a mechanism, a clause without a name, and of a state."""
 
 
 def read_scene_story(world_row: Row, scene_row: Row) -> StoryReading:
@@ -135,7 +134,11 @@ def _story_problems(record: Row, story: str) -> Iterator[str]:
     """Yield effects and unmeasured variables told otherwise than in the parsed ``world_json``."""
     variables, world = record["variables"], record["world"]
     names = {node: str(variable["name"]) for node, variable in variables.items()}
-    bare = _without_reasons(story, [how for _, _, how in record["hows"]])
+    bare = story
+    for reason in sorted((how for _, _, how in record["hows"]), key=lambda how: (-len(how), how)):
+        for first in {reason[0].lower(), reason[0].upper()}:
+            clause = _REASON.capitalize() if first.isupper() else _REASON
+            bare = re.sub(rf"(?<!\w){re.escape(first + reason[1:])}(?!\w)", clause, bare)
     for variable in variables.values():
         for state in variable["states"] or ():
             whether = (
@@ -157,12 +160,3 @@ def _story_problems(record: Row, story: str) -> Iterator[str]:
     unmeasured = {names[node] for node in world["latent"]}
     for name in sorted(hidden ^ unmeasured):
         yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
-
-
-def _without_reasons(story: str, reasons: Iterable[str]) -> str:
-    """Return ``story``, each mechanism's clause replaced by ``_REASON``, longest first."""
-    for reason in sorted(reasons, key=lambda reason: (-len(reason), reason)):
-        for first in {reason[0].lower(), reason[0].upper()}:
-            clause = _REASON.capitalize() if first.isupper() else _REASON
-            story = re.sub(rf"(?<!\w){re.escape(first + reason[1:])}(?!\w)", clause, story)
-    return story

@@ -51,7 +51,7 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
     inner = spread["bias"] + sum(
         (w * c for w, c in zip(spread["weights"], columns, strict=True)), np.zeros(size)
     )
-    soft = np.maximum(inner, 0.0) + np.log1p(np.exp(-np.abs(inner)))
+    soft = np.logaddexp(0.0, inner)
     return np.asarray(noise["scale"] * soft.clip(spread["low"], spread["high"]))
 
 
@@ -62,8 +62,7 @@ def _zscores_of_parents(p: Numbers, columns: Columns) -> list[Array]:
 
 def _softplus(z: Array) -> Array:
     """Return log(1 + exp(z)), z clipped to ±20."""
-    kept = z.clip(-20.0, 20.0)
-    return np.asarray(np.maximum(kept, 0.0) + np.log1p(np.exp(-np.abs(kept))))
+    return np.asarray(np.logaddexp(0.0, z.clip(-20.0, 20.0)))
 
 
 def _line(p: Numbers, columns: Columns) -> Array:
@@ -116,7 +115,7 @@ def _power(p: Numbers, columns: Columns) -> Array:
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         size = np.minimum(np.abs(z), 2.0) ** p["exponents"][i]
-        total = total + p["strengths"][i] * np.where(z < 0.0, -size, size)
+        total = total + p["strengths"][i] * np.copysign(size, z)
     return total
 
 
@@ -152,18 +151,13 @@ def _neural(p: Numbers, columns: Columns) -> Array:
     return np.asarray(p["bias"] + p["gain"] * (layer @ np.asarray(p["output"])))
 
 
-def _logistic(p: Numbers, columns: Columns) -> Array:
-    """Return expit(bias + w·x), x the parents' raw values."""
-    return np.asarray(1.0 / (1.0 + np.exp(-_line(p, columns))))
-
-
 def _shifted_logistic(p: Numbers, columns: Columns) -> Array:
     """Return expit(bias + sum(weight z + bend softsign(z - shift))), over the parents."""
     total = np.asarray(p["bias"])
     for i, z in enumerate(_zscores_of_parents(p, columns)):
         off = z - p["shifts"][i]
         total = total + p["weights"][i] * z + p["bends"][i] * off / (1.0 + np.abs(off))
-    return np.asarray(1.0 / (1.0 + np.exp(-total)))
+    return np.asarray(scipy.special.expit(total))
 
 
 def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
@@ -174,8 +168,7 @@ def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
 
 
 def _gate(p: Numbers, columns: Columns) -> Array:
-    """Return P(gate gives 1): 1 - flip where all inputs (``conjunction``) or any hold, else flip.
-    An input holds above its cut or, negated, at or below it."""
+    """Return 1 - flip where all inputs (``conjunction``) or any hold (or do not: ``negated``)."""
     inputs = zip(columns, p["cuts"], p["negated"], strict=True)
     held = np.sum([np.where(column > cut, 1 - no, no) for column, cut, no in inputs], axis=0)
     passed = held == len(columns) if p["conjunction"] else held >= 1
@@ -193,7 +186,7 @@ _READERS: Final[Mapping[str, Callable[[Numbers, Columns], Array]]] = {
     "exp_log": _exp_log,
     "piecewise": _piecewise,
     "neural": _neural,
-    "logistic": _logistic,
+    "logistic": lambda p, columns: np.asarray(scipy.special.expit(_line(p, columns))),
     "shifted_logistic": _shifted_logistic,
     "sharp_threshold": _sharp_threshold,
     "noisy_or": _gate,
@@ -219,24 +212,24 @@ class _Mixture:
         return np.asarray(total / len(self._means))
 
 
-def noise_law(noise: Mapping[str, Any]) -> Any:
-    """Return a standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``, or raise NotAuditable."""
-    return _law(noise["family"], tuple(noise["shape"]))
-
-
 @cache  # SciPy takes a millisecond to make one
-def _law(family: str, shape: tuple[float, ...]) -> Any:
-    """Return the law of a noise family with its shape, as :func:`noise_law` does. It is cached."""
-    if family == "gauss":
-        return scipy.stats.norm()
-    if family == "laplace":
-        return scipy.stats.laplace(scale=math.sqrt(0.5))
-    if family == "student_t":
-        df = float(shape[0])
-        return scipy.stats.t(df, scale=math.sqrt((df - 2) / df))
-    if family == "gaussian_mixture":
-        return _Mixture(shape)
+def noise_law(family: str, shape: tuple[float, ...]) -> Any:
+    """Return a standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``, or raise NotAuditable."""
+    match family:
+        case "gauss":
+            return scipy.stats.norm()
+        case "laplace":
+            return scipy.stats.laplace(scale=math.sqrt(0.5))
+        case "student_t":
+            return scipy.stats.t(shape[0], scale=math.sqrt((shape[0] - 2) / shape[0]))
+        case "gaussian_mixture":
+            return _Mixture(shape)
     raise NotAuditable(f"noise family {family}")
+
+
+def _law_of(node: Mapping[str, Any]) -> Any:
+    """Return the law of a continuous node's own noise."""
+    return noise_law(node["noise"]["family"], tuple(node["noise"]["shape"]))
 
 
 DRAWS: Final = 65_536
@@ -253,10 +246,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Population:
-    """Simulated units of one world, common to everything that is estimated from it. ``world`` is
-    the parsed ``world`` member of ``world_json``, ``draws`` the number of units. Nodes are named as
-    there, not as in the story. Raises :class:`NotAuditable` on first use of an unknown mechanism or
-    noise family."""
+    """Simulated units of the ``world`` in a ``world_json``, and their number; nodes as named there.
+
+    Raises :class:`NotAuditable` on first use of an unknown mechanism or noise family."""
 
     world: Mapping[str, Any]
     rng: np.random.Generator
@@ -269,7 +261,7 @@ class Population:
             node["name"]: (
                 self.rng.random(self.draws)
                 if node["noise"] is None
-                else noise_law(node["noise"]).rvs(size=self.draws, random_state=self.rng)
+                else _law_of(node).rvs(size=self.draws, random_state=self.rng)
             )
             for node in self.world["nodes"]
         }
@@ -324,15 +316,14 @@ class Population:
             columns = [self.factual[parent] for parent in node["parents"]]
             scale = noise_scale(node, columns, self.draws)
             gap = (levels[1] - conditional_mean(node, columns, self.draws)) / scale
-            weights = noise_law(node["noise"]).pdf(gap) / scale
+            weights = _law_of(node).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
     def natural(
         self, effect: str, x: str, y: str, between: tuple[str, ...], levels: tuple[float, float]
     ) -> Estimate:
-        """Return the natural effect "nde" or "nie", past or through the nodes ``between``. It
-        compares every unit under x0 with itself where X alone ("nde"), or all mediators alone
-        ("nie"), are as under x1."""
+        """Return the natural effect "nde" or "nie", past or through the nodes ``between``: of every
+        unit under x0 against itself with X alone, or all mediators alone, as under x1."""
         x0, x1 = levels
         base, moved = self.run({x: x0}), self.run({x: x1})
         seen, behind = (x1, base) if effect == "nde" else (x0, moved)
@@ -340,8 +331,7 @@ class Population:
         return _weighted_mean(crossed[y] - base[y], np.ones(self.draws))
 
     def partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
-        """Return the partial correlation of X and Y given Z (of residuals from sample regressions
-        on Z), and that minus their correlation, both in the same units."""
+        """Return the partial correlation of X and Y given Z, and that minus their correlation."""
         zx, zy, zz = (_zscore(self.factual[v]) for v in (x, y, z))
         r, plain = _correlation_and_influence(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))

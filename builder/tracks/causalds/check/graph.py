@@ -95,10 +95,10 @@ def is_identifiable(
 
 
 def _is_ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
-    """Tell whether the effect on the treated is identifiable, for a treatment that is not binary.
-    (For a binary one it is exactly when the ATE is, by consistency.) P(Y(x0), X) is, unless X and
-    one of its children share a district of the graph over An(Y) and An(X) (Shpitser & Tchetgen
-    Tchetgen 2016): one and the same factor would need both values of X."""
+    """Tell whether the effect of a treatment that is not binary on the treated is identifiable.
+
+    It is unless X and one of its children share a district over An(Y) and An(X): one factor would
+    need both values of X (Shpitser & Tchetgen Tchetgen 2016)."""
     directed, bidirected = project(graph, latent)
     kept = _reaching(directed, {x, y})
     district = nx.node_connected_component(bidirected.subgraph(kept), x)
@@ -108,10 +108,8 @@ def _is_ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -
 def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether a natural effect along paths that exist is identifiable.
 
-    Along the only kind of path it is the average effect. Else that must be identifiable, no chain
-    of latent nodes may lead from X to Y beside the edge, and nothing that X affects directly may
-    share a district with Y over An(Y) without X (Shpitser 2013, theorem 4).
-    """
+    Along the only kind of path it is the average effect. Else no chain of latent nodes may lead
+    from X to Y, and no child of X share the district of Y over An(Y) without X (Shpitser 2013)."""
     if has_hedge(graph, x, y, latent):
         return False
     if not (graph.has_edge(x, y) and mediators(graph, x, y)):

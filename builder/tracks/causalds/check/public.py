@@ -46,8 +46,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts | None:
 
 @lru_cache(maxsize=8)
 def _scene_facts(world_json: str) -> tuple[tuple[int, ...], dict[str, str]] | None:
-    """Return what the story may tell (numbers of nodes, edges and latents), and by name what it may
-    not. None for a scene that only tells another again."""
+    """Return the numbers of nodes, edges and latents, and hidden facts; None for a retelling."""
     record = json.loads(world_json)
     telling = record.get("plan", {}).get("telling", {}).get("arm")
     if telling is not None and telling not in FIRST:

@@ -26,9 +26,8 @@ _ROUNDING: Final = 1e-4
 
 
 def audit_scene(scene: StoredScene, label_row: Record | None, scene_row: Record) -> list[str]:
-    """Return the problems of one view's columns, values and labels: none when they agree with the
-    world. Arguments are the scene and its rows of ``causalds_labels`` (None where it has none) and
-    ``causalds_scenes``."""
+    """Return the problems of one view's columns, values and labels against the world. Rows are of
+    ``causalds_labels`` (None where the scene has none) and ``causalds_scenes``."""
     record, view = scene.record, scene_row["view"]
     data, features, calibration = (
         {column["name"]: np.asarray(column["values"], np.float64) for column in scene_row[part]}
@@ -80,8 +79,7 @@ def _check_columns(record: Record, shown: Record, scene_row: Record) -> Iterator
 
 
 def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
-    """Yield a problem for each column that is not finite, not 0 and 1 though binary, or of more
-    than six digits (checked in its first 50 values)."""
+    """Yield columns that are not finite, not 0 and 1 though binary, or of more than six digits."""
     for name, column in table.items():
         if not np.isfinite(column).all():
             yield f"{name}: a value is not finite"
@@ -93,8 +91,7 @@ def _check_values(kinds: Mapping[str, str], table: Columns) -> Iterator[str]:
 
 
 def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns) -> Iterator[str]:
-    """Yield features whose rank correlation with the held-out labels is not that with the
-    ``outcome`` in ``data``: training rows, or calibration where the outcome is measured."""
+    """Yield features whose rank correlation with the labels is not that with the known outcome."""
     # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
     # training rows as held-out ones: more would hardly sharpen the comparison.
     seen = slice(0, max(labels.size, 1))
@@ -110,11 +107,10 @@ def _check_labels(outcome: str, labels: Array, data: Columns, features: Columns)
 
 
 def _check_correlations(scene: StoredScene, data: Columns, calibration: Columns) -> Iterator[str]:
-    """Yield the pairs of observed variables whose sample correlation is not that of the simulated
-    units. It is taken from the calibration rows where one of them is replaced."""
+    """Yield pairs of observed variables that correlate otherwise than in the simulated units."""
     for nodes in combinations(scene.record["columns"], 2):
         a, b = (scene.names[node] for node in nodes)
-        shown = data if a in data and b in data else calibration
+        shown = data if a in data and b in data else calibration  # there where one is replaced
         if a not in shown or b not in shown:
             continue  # reported above
         expected = scene.population.correlation(*nodes)
@@ -144,11 +140,6 @@ def _agreement(za: Array, zb: Array) -> tuple[float, float]:
     return r, float(influence.std()) / math.sqrt(za.size)
 
 
-_OUTCOME_FACTOR: Final = 1.75
-_FINE_GRID: Final = 1501
-"""Points of a concept's support: three times as many as the builder takes, and others."""
-_GRIDS: Final = 0.01
-"""Relative difference of a mean over one grid and over the other."""
 _DATA_ROUNDING: Final = 1e-5
 
 
@@ -172,19 +163,6 @@ def _check_view(record: Record, view: str, data: Columns, calibration: Columns) 
             values = calibration[one["column"]], calibration[names[node]]
             for problem in _check_measurement(one, *values):
                 yield f"{measured}: {one['column']} {problem}"
-    settings = next(v for v in record["plan"]["questions"]["views"] if v["name"] == view)
-    for node, bundle in shown["bundles"].items():
-        factor = _OUTCOME_FACTOR if node == record["outcome"] else 1.0
-        binary = record["variables"][node]["kind"] == "binary"
-        found = _separation(bundle) if binary else _information(bundle)
-        for key, least in settings["thresholds"].items():
-            if found[key] < factor * least:
-                yield f"{names[node]} ({view}): {key} of its information is {found[key]:.3g}, " + (
-                    f"below {factor * least:g}"
-                )
-        told = bundle["information"]["mean"]
-        if not math.isclose(found["mean"], told, rel_tol=_GRIDS):
-            yield f"{names[node]} ({view}): mean information {told:.3g}, found {found['mean']:.3g}"
 
 
 def _spread_of_squares(noise: Record) -> float:
@@ -201,59 +179,17 @@ def _spread_of_squares(noise: Record) -> float:
 
 def _check_measurement(one: Record, values: Array, gold: Array) -> Iterator[str]:
     """Yield where ``values`` do not come from the concept's ``gold`` as the equation says."""
-    size = len(gold)
-    mean = conditional_mean(_node(one), [gold], size)
+    size, node = len(gold), {**one, "name": one["column"]}
+    mean = conditional_mean(node, [gold], size)
     if one["noise"] is None:
         z = float((values - mean).sum()) / math.sqrt(float((mean * (1.0 - mean)).sum()))
         if abs(z) > _SIGMAS:
             yield f"is 1 more or less often than it should be ({z:.1f} sigmas)"
         return
-    rest = (values - mean) / noise_scale(_node(one), [gold], size)
+    rest = (values - mean) / noise_scale(node, [gold], size)
     spread = float(np.mean(rest**2))
     error = max(float(np.std(rest**2)), _spread_of_squares(one["noise"])) / math.sqrt(size)
     if abs(float(rest.mean())) > _SIGMAS / math.sqrt(size) + _DATA_ROUNDING:
         yield f"is off by {rest.mean():.3f} noise sds"
     if abs(spread - 1.0) > _SIGMAS * error:
         yield f"has {spread:.3f} times the noise variance it should have"
-
-
-def _node(one: Record) -> Record:
-    """Return a measurement as a node that the readers of equations understand."""
-    return {**one, "name": one["column"]}
-
-
-def _information(bundle: Record) -> dict[str, float]:
-    """Return least, mean, q10 and q25 of the information on a continuous concept, numerically."""
-    grid = np.linspace(bundle["support"][0], bundle["support"][1], _FINE_GRID)
-    total = np.zeros(_FINE_GRID)
-    for one in bundle["measurements"]:
-        sd = one["parameters"]["scales"][0]
-        step = 1e-5 * sd
-        node = _node(one)
-        above, below = (conditional_mean(node, [grid + s], _FINE_GRID) for s in (step, -step))
-        slope = (above - below) / 2e-5  # per sd of the concept
-        if one["noise"] is None:
-            p = conditional_mean(node, [grid], _FINE_GRID)
-            total += slope**2 / (p * (1.0 - p))
-        else:
-            total += (slope / noise_scale(node, [grid], _FINE_GRID)) ** 2
-    q10, q25 = np.quantile(total, (0.1, 0.25))
-    return {"least": total.min(), "mean": total.mean(), "q10": q10, "q25": q25}
-
-
-def _separation(bundle: Record) -> dict[str, float]:
-    """Return squared mean differences plus mutual informations, one number under all four keys."""
-    ends, total = np.array([0.0, 1.0]), 0.0
-    for one in bundle["measurements"]:
-        share = one["parameters"]["centres"][0]
-        weights = np.array([1.0 - share, share])
-        node = _node(one)
-        mean = conditional_mean(node, [ends], 2)
-        if one["noise"] is None:
-            joint = np.array([weights * (1.0 - mean), weights * mean])
-            apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-            total += float((joint * np.log(joint / apart)).sum())
-        else:
-            variance = float((weights * noise_scale(node, [ends], 2) ** 2).sum())
-            total += float((mean[1] - mean[0]) ** 2) / variance
-    return dict.fromkeys(("least", "mean", "q10", "q25"), total)

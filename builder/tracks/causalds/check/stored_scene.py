@@ -65,12 +65,8 @@ class StoredScene:
         world, rng = self.population.world, stream(seed, "audit again")
         return replace(self, population=Population(world, rng, _MORE_UNITS * DRAWS))
 
-    def is_identifiable(self, effect: str) -> bool:
-        """Tell whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""
-        return self._verdicts[effect]
-
     @cached_property
-    def _verdicts(self) -> Mapping[str, bool]:
+    def verdicts(self) -> Mapping[str, bool]:
         """Whether each effect is identifiable, by "ate", "ett", "nde" and "nie"."""
         ends = self.graph, self.x, self.y, self.latent
         return {
@@ -112,7 +108,7 @@ def audit_quantities(scene: StoredScene) -> list[str]:
     problems = []
     rows = list(_associations(scene, sorted(observed)))
     for name in ("ate", "ett", "nde", "nie"):
-        identifiable = scene.is_identifiable(name)
+        identifiable = scene.verdicts[name]
         if (told[name] is not None) is not identifiable:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
             problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
@@ -126,8 +122,7 @@ def audit_quantities(scene: StoredScene) -> list[str]:
 
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
-    """Yield the problems of a stored ``value``, ``se`` and ``source``. ``found`` is the estimate
-    from units, None if zero by the graph. ``bound`` gives the largest ``se`` of a value."""
+    """Yield the problems of a stored quantity: ``found`` is None if it is zero by the graph."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
         yield "no value is published"
@@ -170,9 +165,10 @@ def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Compariso
 
 
 def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:
-    """Tell whether the partial correlation of X and Y given ``z`` is zero by the form of the
-    equations. ``z`` must separate X and Y, and all that bears on the three be a line in its parents
-    with noise of one size. Of other forms the world is believed as long as ``found`` agrees."""
+    """Tell whether the partial correlation of X and Y given ``z`` is zero by the equations.
+
+    All that bears on the three must be lines with noise of one size. Of other forms the world is
+    believed as long as ``found`` agrees."""
     graph, x, y = scene.graph, scene.x, scene.y
     if not nx.is_d_separator(graph, {x}, {y}, {z}):
         return False

@@ -135,8 +135,7 @@ def _verdict(identifiable: bool) -> SecondTruth:
 
 
 def _prediction(case: Case) -> SecondTruth:
-    """Return kind, number and standard deviation of the held-out labels. A published sd that agrees
-    is taken as it is. Raises :class:`Unusable` without labels of the outcome's kind."""
+    """Return kind, number and sd of the labels; a published sd that agrees is taken as it is."""
     kind = case.scene.record["variables"][case.scene.y]["kind"]
     if case.labels is None or case.labels["kind"] != kind:
         raise Unusable(f"the scene has no {kind} labels")
@@ -158,8 +157,7 @@ def _before_after(case: Case) -> SecondTruth:
 
 
 def _argmax(case: Case) -> SecondTruth:
-    """Return the variable given which the association changes most in size. Raises
-    :class:`Unusable` without a clear lead."""
+    """Return the variable given which the association changes most in size, by a clear lead."""
     nodes, changes = case.scene.other_nodes()[:_NAMED], case.scene.record["quantities"]["change"]
     order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
     lead, error = 0.0, 0.0
@@ -187,13 +185,12 @@ def _method(case: Case) -> SecondTruth:
 
 
 def _category(scene: StoredScene) -> str:
-    """Return "set", or the word for why there is no valid adjustment set: "no_backdoor", or
-    "non_id" where the ATE is not identifiable. Raises :class:`Unusable` without a directed path."""
+    """Return "set", or without a valid set "no_backdoor" or (ATE unidentifiable) "non_id"."""
     if not nx.has_path(scene.graph, scene.x, scene.y):
         raise Unusable("asked although no directed path leads from treatment to outcome")
     if scene.valid_sets:
         return "set"
-    return "no_backdoor" if scene.is_identifiable("ate") else "non_id"
+    return "no_backdoor" if scene.verdicts["ate"] else "non_id"
 
 
 def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
@@ -204,8 +201,7 @@ def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
 
 
 def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return a truth that accepts ``counts`` with valid sets, ``otherwise`` without one if the ATE
-    is identifiable, else "non_id"."""
+    """Return ``counts`` as accepted with valid sets, else ``otherwise`` or "non_id"."""
     word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
@@ -231,15 +227,9 @@ def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
     return sorted(scene.names[node] for node in nodes)
 
 
-def _collider_bias(case: Case) -> SecondTruth:
-    """Return whether controlling for the named variable opens a non-causal path."""
-    scene = case.scene
-    return _label_truth(audit_graph.opens_path(scene.graph, scene.x, scene.y, case.detail))
-
-
 def _effect(case: Case, name: str) -> SecondTruth:
     """Return an effect's number, or abstaining. Raises :class:`Unusable` where it is near 0."""
-    if not case.scene.is_identifiable(name):
+    if not case.scene.verdicts[name]:
         return SecondTruth(abstain=True)
     case.sign(name)  # an effect that the graph allows must be there between the printed levels
     return SecondTruth(number=case.stored_quantity(name))
@@ -247,7 +237,7 @@ def _effect(case: Case, name: str) -> SecondTruth:
 
 def _effect_sign(case: Case, name: str) -> SecondTruth:
     """Return the sign of the effect ``name``, "unknown" where it is not identifiable."""
-    if not case.scene.is_identifiable(name):
+    if not case.scene.verdicts[name]:
         return _label_truth("unknown", abstain=True)
     return _label_truth(case.sign(name))
 
@@ -255,15 +245,14 @@ def _effect_sign(case: Case, name: str) -> SecondTruth:
 def _match(case: Case) -> SecondTruth:
     """Return whether effect and association share a sign, not 0. None if not identifiable."""
     associated = case.sign("association")
-    if not case.scene.is_identifiable("ate"):
+    if not case.scene.verdicts["ate"]:
         return _label_truth(None, abstain=True)
     return _label_truth(case.sign("ate") == associated != "0")
 
 
 def _dominance(case: Case) -> SecondTruth:
-    """Return "direct", "indirect" or "tie", None if one is unidentifiable. Raises :class:`Unusable`
-    near the edge of the tie."""
-    if not all(case.scene.is_identifiable(name) for name in ("nde", "nie")):
+    """Return "direct", "indirect" or "tie", None if one of the effects is unidentifiable."""
+    if not all(case.scene.verdicts[name] for name in ("nde", "nie")):
         return _label_truth(None, abstain=True)
     found = {name: case.stored_quantity(name) for name in ("nde", "nie")}
     direct, indirect = (abs(one["value"]) for one in found.values())
@@ -299,9 +288,9 @@ _DERIVATIONS: Final[Mapping[str, Callable[[Case], SecondTruth]]] = {
     "causal_sketch.edges_only": _edges,
     "causal_sketch.skeleton_edges": _edges,
     "identification.method_label": _method,
-    "identification.identifiable_boolean": lambda case: _verdict(case.scene.is_identifiable("ate")),
+    "identification.identifiable_boolean": lambda case: _verdict(case.scene.verdicts["ate"]),
     "counterfactual_identification.identifiable_boolean": lambda case: _verdict(
-        case.scene.is_identifiable(case.detail.lower())
+        case.scene.verdicts[case.detail.lower()]
     ),
     "identification.one_valid_adjustment_set": lambda case: _sets(case, case.scene.valid_sets),
     "identification.all_minimal_adjustment_sets": lambda case: _sets(
@@ -312,7 +301,9 @@ _DERIVATIONS: Final[Mapping[str, Callable[[Case], SecondTruth]]] = {
         case, [len(case.scene.valid_sets)], ["no_backdoor", 0]
     ),
     "bias_diagnostic.forbidden_controls_list": _forbidden,
-    "bias_diagnostic.collider_bias_boolean": _collider_bias,
+    "bias_diagnostic.collider_bias_boolean": lambda case: _label_truth(
+        audit_graph.opens_path(case.scene.graph, case.scene.x, case.scene.y, case.detail)
+    ),
     "effect_estimate.ate_point": lambda case: _effect(case, "ate"),
     "effect_estimate.ate_uq_95": lambda case: _effect(case, "ate"),
     "effect_estimate.ate_sign_only": lambda case: _effect_sign(case, "ate"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from builder.equations.mechanisms import STRAIGHT
-from builder.graphs.graph import one_is_apart
+from builder.graphs.graph import LatentDAG, one_is_apart
 from builder.graphs.identification import (
     identification_method,
     is_identifiable,
@@ -163,20 +163,13 @@ def _opens_or_seems_to(plan: ScenePlan) -> bool:
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return a function from plans to classes of the correlation: ``zero`` if X and Y are
-    d-separated, else ``others``."""
-
-    def classes(plan: ScenePlan) -> tuple[str, ...]:
-        motif = plan.structure.query
-        unrelated = motif.graph.d_separated(motif.treatment, motif.outcome)
-        return (zero,) if unrelated else others
-
-    return classes
+    """Return the classes of the correlation by plan: ``zero`` if X and Y are d-separated."""
+    unrelated = LatentDAG.d_separated
+    return lambda plan: (zero,) if unrelated(*plan.structure.query.effect) else others
 
 
 def _change(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return a function from plans to classes of the change given a variable: ``zero`` for
-    variables without bearing on it by the graph, one of ``others`` for the rest."""
+    """Return the classes of the change by plan: ``zero`` for a variable without bearing on it."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
@@ -187,14 +180,12 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
 
 
 def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
-    """Return a function from plans to classes: ``others``, and ``zero`` where the partial
-    correlation given some variable vanishes."""
+    """Return the classes by plan: also ``zero`` where some variable makes it vanish."""
     return lambda plan: (*others, zero) if association_vanishes(plan) else others
 
 
 def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
-    """Return the function that gives a plan's classes of an effect: ``unknown`` where it is not
-    identifiable, ``zero`` without a directed path, else ``others``."""
+    """Return the classes of an effect by plan: ``zero`` without a directed path."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         if not identifiable(plan):
@@ -205,8 +196,7 @@ def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...
 
 
 def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
-    """Return the function that gives a plan's classes of a natural effect: ``others`` if one is
-    identifiable, ``unknown`` if one is not. None that is asked about is zero by the graph."""
+    """Return the classes of natural effects by plan; none that is asked is zero by the graph."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         found = natural_verdicts_asked(plan)
@@ -216,8 +206,7 @@ def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
 
 
 def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None) -> Classes:
-    """Return the function that gives a plan's one class of adjustment: what ``count`` gives of the
-    valid sets, as text, or the category where there are none or no ``count``."""
+    """Return the class of adjustment by plan: ``count`` of the valid sets, or else the category."""
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         sets = valid_adjustment_sets(*plan.structure.query.effect)

@@ -88,9 +88,7 @@ def planned_candidates(
 
 
 def _traits(plan: ScenePlan) -> dict[str, str]:
-    """Return what rules of exams look at: ``structure`` (label), ``kind`` (motif, ATE
-    identifiable), ``domain`` ("" for none), ``bundle`` and ``telling`` (arm) of a problem told
-    several times, "" where it is told once."""
+    """Return what rules of exams look at; ``kind`` is the motif, and if the ATE is identifiable."""
     return {
         "structure": plan.structure.label,
         "kind": f"{plan.structure.motif} {is_identifiable(*plan.structure.query.effect, 'ate')}",

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import cycle, islice, product
+from itertools import count, cycle, islice, product
 from typing import Final
 
 from builder.splits.seeds import hmac_key, pick, stream
@@ -166,10 +166,8 @@ TasksByLabel = dict[str, dict[str, list[Pick]]]
 
 @dataclass(slots=True)
 class _Balance:
-    """Keep the tasks that a balanced exam has taken, and how many are still due. ``waiting`` are
-    all tasks to take from, even taken ones. ``due`` counts the tasks still wanted by kind of scene
-    (motif and verdict). With ``once`` no scene is asked twice. ``picks`` are the tasks taken so
-    far."""
+    """The tasks taken by a balanced exam. ``waiting`` are all tasks, taken ones too. ``due`` counts
+    the tasks wanted by kind of scene. With ``once`` no scene is asked twice."""
 
     waiting: TasksByLabel
     due: Counter[str]
@@ -202,8 +200,7 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, int, bool, int]:
-        """Return (times its scene was asked, uses of its domain by ``ALIKE``, whether its kind is
-        not due, uses of its view)."""
+        """Return uses of scene, of domain by ``ALIKE``, whether its kind is spent, uses of view."""
         scene, task = pick
         asked, domain = self._scenes[scene.instance_id], self._domains[scene.traits["domain"]]
         is_spent = self.due[scene.traits["kind"]] <= 0
@@ -237,10 +234,10 @@ def _compose_balanced(
     private: bool,
     classes: Classes | None,
 ) -> list[Pick]:
-    """Return equally many tasks of each variant, with its labels in turn, by coins if ``private``.
+    """Return equally many tasks of each variant, its labels in turn, or by coins if ``private``.
+
     They come from as many scenes as possible, whose motifs and verdicts keep their shares. Without
-    ``classes``, leave out a variant with the same label wherever it is asked, which is worth
-    nothing. Raises ``UsageError`` where tasks run out, with ``classes`` where those of one do."""
+    ``classes`` a variant with one label everywhere is left out, as it is worth nothing."""
     tasks = _tasks_by_label(candidates, key)
     offered = {name: sorted(labels) for name, labels in tasks.items()}
     varied = {n: own for n, own in offered.items() if not one_label(n, [{x} for x in own])}
@@ -252,7 +249,9 @@ def _compose_balanced(
     slots: list[tuple[str, str]] = []
     for place, name in enumerate(variants):
         own = labels_of[name]
-        labels = _labels_by_coin(own, key, name) if private else cycle(own)
+        # In turn, one answer would tell the next.
+        rng = stream(key, f"classes/{name}")
+        labels = (pick(rng, own) for _ in count()) if private else cycle(own)
         slots += [(name, label) for label in islice(labels, each + (place < left_over))]
     # A slot is a variant and the label that its task is to have. Fill those first that few tasks
     # fit, while all scenes are free.
@@ -277,13 +276,6 @@ def _compose_balanced(
     return balance.picks
 
 
-def _labels_by_coin(labels: Sequence[str], key: bytes, variant: str) -> Iterator[str]:
-    """Yield labels without end, each drawn by itself: in turn, one answer would tell the next."""
-    rng = stream(key, f"classes/{variant}")
-    while True:
-        yield pick(rng, labels)
-
-
 def _tasks_by_label(candidates: Sequence[Candidate], key: bytes) -> TasksByLabel:
     """Return the tasks of candidates by variant and label, in an order seeded by ``key``."""
     found: TasksByLabel = defaultdict(lambda: defaultdict(list))
@@ -301,8 +293,7 @@ def _in_seeded_order(candidates: Sequence[Candidate], key: bytes) -> list[Candid
 def _compose_matched(
     model: MatchedExam, candidates: Sequence[Candidate], key: bytes, where: str
 ) -> tuple[list[Pick], dict[str, tuple[str, str]]]:
-    """Return the tasks of whole groups, and (bundle, arm) of each task by its name. Variants take
-    turns, over as many scenes as possible. Raises ``UsageError`` where groups are too few."""
+    """Return tasks of whole groups, variants in turn, and (bundle, arm) of tasks by name."""
     groups = _matched_groups(model, candidates)
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
@@ -340,8 +331,7 @@ def _compose_matched(
 def _matched_groups(
     model: MatchedExam, candidates: Sequence[Candidate]
 ) -> dict[tuple[str, str], dict[str, Pick]]:
-    """Return the groups that have every arm, as arm -> task, by (scene or bundle, question). A
-    ``views`` exam asks one scene in all views, a ``tellings`` exam one bundle's clean view."""
+    """Return the groups that have every arm, as arm -> task, by (scene or bundle, question)."""
     found: dict[tuple[str, str], dict[str, Pick]] = defaultdict(dict)
     admits = cache(model.admits)
     for scene in candidates:

@@ -184,8 +184,7 @@ def _deal_variants(
     offered: Sequence[Collection[str]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Return each scene's variant after one deal by quota. ``offered`` are those it can be asked.
-    One that cannot be asked its own gets another variant of the family, else any."""
+    """Return each scene's variant after a deal by quota, of the dealt family where it can be."""
     quotas = _variant_quotas(model, structures)
     slots = [key for key, count in quotas.items() for _ in range(count)]
     noise = rng.gumbel(size=(len(structures), len(quotas)))
@@ -205,8 +204,7 @@ def _deal_variants(
 
 
 def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str, int]:
-    """Return whole numbers of tasks by variant, no zeros, one task a scene: families by largest
-    remainder of the priors, then the variants of each."""
+    """Return whole numbers of tasks by variant: largest remainders by family, then by variant."""
     wanted: dict[str, float] = defaultdict(float)
     for structure in structures:
         for family, share in family_weights(model, structure).items():
@@ -219,8 +217,7 @@ def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str,
 
 
 def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
-    """Return the cost of asking the variant ``key`` of a scene: -log P(family | structure) and
-    penalties. ``weights`` are by family, ``able`` the variants that the scene can be asked."""
+    """Return -log P(family | structure), and penalties for what a scene cannot be asked."""
     family = VARIANTS[key].family
     if not any(VARIANTS[one].family == family for one in able):
         return _IMPOSSIBLE
@@ -241,8 +238,7 @@ def _deal_views(
     there: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Cell]:
-    """Return each scene's cell, its view by quota inside each family, or its likeliest of
-    ``cells``. What rounding takes from a view in one family is carried to the next."""
+    """Return each scene's cell, views by quota in each family, what rounding takes carried on."""
     members: dict[str, list[int]] = defaultdict(list)
     for scene, key in enumerate(variants):
         members[VARIANTS[key].family].append(scene)

@@ -107,9 +107,7 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 def _bundles_of(
     plan: ScenePlan, world: World, view: View, key: bytes
 ) -> tuple[Callable[[str, int], Bundle], list[str]]:
-    """Return a function that draws a node's bundle, another for each turn, and the nodes that get
-    one, sorted: random observed ones but the outcome, and it if planned. The function raises
-    :class:`Rejection` when no bundle is informative enough."""
+    """Return what draws a node's bundle, another each turn (or ``Rejection``), and the nodes."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))

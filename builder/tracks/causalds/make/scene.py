@@ -140,8 +140,7 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
-    """Return the population quantities of a world. Raises :class:`Rejection` where the treatment
-    levels coincide, and ``BoundNotMet`` where a numerical error stays too large."""
+    """Return the population quantities of a world, or raise ``Rejection`` or ``BoundNotMet``."""
     graph, x, y = motif.graph, motif.treatment, motif.outcome
     try:
         levels = contrast(world, x, stream(key, "contrast"))

@@ -42,8 +42,7 @@ PLANTED_FROM: Final = "confounding"
 
 
 def _check_planted(shares: dict[str, float]) -> dict[str, float]:
-    """Return the shares that are not 0, in the order of ``PLANTED``. Raises :class:`Fault` for an
-    unknown structure, and where they add up to more than 1."""
+    """Return the positive shares in the order of ``PLANTED``, or raise :class:`Fault`."""
     check_keys(shares, PLANTED)
     if sum(shares.values()) > 1.0:
         raise Fault("the shares add up to more than 1; lower them")
@@ -168,8 +167,7 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
-    """Add harmless latent variables to motifs in ``found`` until the requested share of those with
-    a latent variable is identifiable. Raises :class:`Fault` where that cannot be."""
+    """Add harmless latent variables until the share is met, or raise :class:`Fault`."""
     unmeasured = [motif for motif in found if motif.graph.latent]
     spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
     fine = len(unmeasured) - spoiled

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from builder.equations.mechanisms import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.splits.settings import (
@@ -24,7 +24,7 @@ from builder.splits.settings import (
     weights_of,
 )
 from builder.stories.llm.settings import LlmTable
-from builder.stories.types import Attestation, Seed, Telling, Variable
+from builder.stories.types import Seed, Telling, Variable
 from builder.stories.verbalise import BY_MODEL, DEFAULT, LLM, STORED, WORDS, Narration
 from builder.tracks.causalds.design.scene_plan import VIEWS, Structure, Thresholds, View, Wording
 from builder.tracks.causalds.exams.model import ExamModel, MatchedExam
@@ -220,12 +220,8 @@ def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
 
 
 def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
-    """Return the structure of a file's entry, and its wording: names, story, and the pair that they
-    start from. Raises ``KeyError``, ``TypeError`` … for an entry of another form."""
-    variables = {
-        node: Variable(**{**value, "states": value["states"] and tuple(value["states"])})
-        for node, value in members["variables"].items()
-    }
+    """Return structure and wording of a file's entry, or raise ``KeyError``, ``TypeError`` …."""
+    variables = TypeAdapter(dict[str, Variable]).validate_python(members["variables"])
     x, y, seed = members["treatment"], members["outcome"], members["seed"]
     structure = Structure(
         members["motif"],
@@ -238,8 +234,7 @@ def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
         variables[x].kind,
         variables[y].kind,
     )
-    attestations = (Attestation(tuple(a["what"]), a["sentence"]) for a in members["attestations"])
-    told = Narration(variables, Telling(members["story"], members["record"], tuple(attestations)))
-    pair = seed and tuple((str(node), str(name)) for node, name in seed["names"])
-    seeds = (Seed(pair, seed["field"], seed["support"]),) if seed else ()
-    return structure, Wording(STORED, stored=told, seeds=seeds)
+    told = TypeAdapter(Telling).validate_python(members)
+    given = [{**seed, "hint": seed["field"]}] if seed else []
+    seeds = TypeAdapter(tuple[Seed, ...]).validate_python(given)
+    return structure, Wording(STORED, stored=Narration(variables, told), seeds=seeds)

@@ -1,8 +1,7 @@
 """Give scenes names from the knowledge graph, and plan scenes that are told four ways.
 
 A scene whose graph occurs in no domain with names that are still free gets another graph of the
-same motif, with as many grafts, the same verdict and the same kind of injected variable. The
-manifest counts how often that happened.
+same motif, with as many grafts, the same verdict and the same kind of injected variable.
 
 For the matched verbalisation-swap ablation (paper A.12) a scene is told again. The members of a
 bundle are instances of their own with one world, one table and one order of columns. Names and
@@ -86,8 +85,7 @@ def _name_together(
     namer: Namer,
     split: str,
 ) -> Iterator[ScenePlan]:
-    """Yield each plan with names, and with another graph where its own has none. Names of an
-    earlier scene are a last resort. Raises :class:`UsageError` where even that fails."""
+    """Yield each plan with names, and another graph if need be; at last names of another scene."""
     for plan in plans:
         first = namer.deal()
         structure = plan.structure
@@ -125,9 +123,7 @@ def _injected_latent(plan: ScenePlan) -> str | None:
 
 
 def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
-    """Return the plan with a graph drawn anew from its motif, with as many grafts as before. An
-    added latent variable is added again, where a place is found: a confounder where the old one
-    made the ATE unidentifiable, else one that changes no verdict."""
+    """Return the plan with a graph drawn anew: as many grafts, the same kind of added latent."""
     motif, label = _catalogue_motif(plan), plan.structure.label
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):

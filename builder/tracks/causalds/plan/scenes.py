@@ -24,7 +24,6 @@ from builder.graphs.motifs import MOTIFS, PLANTED, Motif
 from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order, stream
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
-from builder.stories.knowledge import domains
 from builder.stories.llm.seeding import Dealer
 from builder.stories.types import Kind
 from builder.stories.verbalise import DEFAULT as KNOWLEDGE
@@ -120,10 +119,10 @@ def plan_scenes(
 def _for_exams(
     config: SceneSettings, rng: np.random.Generator, split: str, count_root: bytes
 ) -> list[ScenePlan]:
-    """Return scenes of their own for every exam, in the split's composition, as many as it has
-    tasks. ``count_root`` keys which task each is asked. Empty without exams. Those of a balanced
-    exam are chosen among ``SPARE`` times as many, and more until each class of answers drawn has
-    its scenes. Raises ``UsageError`` that names the exam."""
+    """Return scenes of their own for every exam, in the split's composition; none without exams.
+
+    A balanced exam chooses among ``SPARE`` times as many, and more until each class drawn has its
+    scenes. Raises ``UsageError`` that names the exam."""
     found: list[ScenePlan] = []
     for name, model in config.exams:
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/exam/{name}")
@@ -167,8 +166,7 @@ def _compose_private(
     where: str,
     classes: Classes | None = None,
 ) -> list[ScenePlan]:
-    """Return the plans of an exam, each with its variant, one view and, if ``classes`` are
-    balanced, class. ``exam`` is None without an exam file. Raises ``UsageError`` at ``where``."""
+    """Return an exam's plans, each with variant, one view and, if balanced, a class."""
     candidates = planned_candidates(_plans_by_place(plans))
     composed = compose(model, candidates, key, where, private=True, classes=classes)
     picks = {task.name: (one, task) for one in candidates for task in one.tasks}
@@ -223,9 +221,7 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
-    """Return whether each treatment is binary, given the scenes' motifs. ``share`` counts all
-    scenes, but a napkin's never is: with a binary treatment its ETT would be identifiable like its
-    ATE. Raises :class:`Fault` where too many are asked for."""
+    """Return whether each treatment is binary: a napkin's ETT would else follow its ATE."""
     free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
     if total > len(free):
@@ -247,8 +243,8 @@ def _with_vanishing_association(
     rng: np.random.Generator, plans: list[ScenePlan]
 ) -> list[ScenePlan]:
     """Return the plans, if possible with one whose association vanishes given a third variable.
-    Else "are they associated, given it?" would always be answered by yes. Where it takes equations
-    that are lines, such a scene swaps its profile with another: all quotas stay met."""
+
+    For that a scene may swap profiles with one whose equations are lines: all quotas stay met."""
     if any(association_vanishes(plan) for plan in plans):
         return plans
     straight = [i for i, plan in enumerate(plans) if plan.equations.continuous in STRAIGHT]
@@ -310,35 +306,12 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
         **profiles,
         "treatment": _axis(_kinds(config.treatment_binary), [x.treatment_kind for x in structures]),
         "outcome": _axis(_kinds(config.outcome_binary), [x.outcome_kind for x in structures]),
-        **_names(plans),
     }
 
 
 def _verdict(motif: Motif) -> str:
     """Return whether a motif's average effect is identifiable, as a name on its axis."""
     return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
-
-
-def _names(plans: Sequence[ScenePlan]) -> ByAxis:
-    """Return how evenly domains tell, and how many structures were redrawn, {} without domains."""
-    told = Counter(plan.telling.domain for plan in plans if plan.telling.domain is not None)
-    if not told:
-        return {}
-    count = len(domains())
-    wanted = {
-        "domains": min(count, len(plans)),
-        "scenes of the most frequent domain": len(plans) / count,
-        "structures drawn again": 0,
-        "scenes with the names of another": 0,
-    }
-    sets = {frozenset(dict(plan.telling.names).values()) for plan in plans}
-    found = (
-        len(told),
-        max(told.values()),
-        sum(p.structure.redrawn for p in plans),
-        len(plans) - len(sets),
-    )
-    return {"names": requested_and_realised(wanted, Counter(dict(zip(wanted, found, strict=True))))}
 
 
 def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
@@ -349,8 +322,7 @@ def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
 
 
 def _kinds(share: float) -> dict[str, float]:
-    """Return the shares of scenes whose treatment (or outcome) is "binary" and "continuous",
-    given that of binary ones."""
+    """Return the shares of scenes by kind of treatment (or outcome)."""
     return {"binary": share, "continuous": 1.0 - share}
 
 
@@ -365,8 +337,7 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
-    """Return the requested shares of verdicts. Not identifiable are the motifs that are so by
-    nature and the scenes with an injected confounder."""
+    """Return the shares of verdicts: by nature of the motif, and by an injected confounder."""
     catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
         share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST

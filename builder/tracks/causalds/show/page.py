@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from builder.release.reader import every_shard, rows, rows_where
-from builder.tracks.causalds.design.scene_plan import VIEWS
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
@@ -47,39 +46,24 @@ def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
 
 Row = Mapping[str, Any]
 
-_HEAD_ROWS: Final = 8
-
 
 def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
     """Return an HTML page about a scene, and its id and headline as text. ``scene`` is its id or
     ``split/index``. Raises ``UsageError`` when the release holds no worlds, or not this one."""
     world, split = _find_world(release, scene)
-
-    def rows_of(config: str) -> list[dict[str, Any]]:
-        """Return the rows of a config that belong to the scene."""
-        paths = every_shard(release, config).get(split, [])
-        return list(rows_where(paths, "instance_id", world["instance_id"]))
-
-    scenes = {row["view"]: row for row in rows_of("causalds_scenes")}
-    truth = {row["task_id"]: row for row in rows_of("causalds_truth")}
+    paths = every_shard(release, "causalds_scenes").get(split, [])
+    story = next(iter(rows_where(paths, "instance_id", world["instance_id"])))["story"]
     record = json.loads(world["world_json"])
     names = {node: variable["name"] for node, variable in record["variables"].items()}
-    story = next(iter(scenes.values()))["story"]
     colours = Paragraph("Blue: treatment. Orange: outcome. Dashed: never measured.", note=True)
     equations = [equation(node, names) for node in record["world"]["nodes"]]
     columns = ("quantity", "value", "standard error", "draws", "source")
-    tasks = [_task_line(task, truth[task["task_id"]]) for task in rows_of("causalds")]
     sections = [
         Section("Graph", [layered_graph(world_graph(record)), colours]),
         Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
         Section("Equations", [_formulas("", equations)]),
         Section("Truths", [Table("", columns, list(_quantity_lines(record)))]),
-        Section("Tasks", [Table("", ("task", "variant", "view", "truth"), tasks, left=3)]),
-        *(
-            Section(f"View {view}", _view(record["views"][view], names, scenes[view]))
-            for view in VIEWS
-            if view in scenes
-        ),
+        *(Section(f"View {name}", _view(one, names)) for name, one in record["views"].items()),
     ]
     name, summary = str(world["instance_id"]), headline(world, record)
     return draw.page(name, summary, sections, "Hidden from test takers."), f"{name}\n{summary}"
@@ -136,27 +120,10 @@ def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield name, value, error, str(found["draws"]), found["source"]
 
 
-def _task_line(task: Row, truth: Row) -> tuple[str | Cell, ...]:
-    """Return id, variant, view and right answer of a task, as table cells."""
-    told = "abstain" if truth["should_abstain"] else truth["target_json"]
-    if truth["value"] is not None:
-        told = f"{truth['value']:.6g}"
-    variant = f"{task['family']}.{task['variant']}"
-    return Cell(task["task_id"], "id"), variant, task["view"], Cell(told, "long")
-
-
-def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
-    """Return a view's first rows by table, the measurements of replaced nodes, recoverability."""
-    blocks: list[Block] = []
-    for member in ("data", "test_features", "calibration"):
-        if table := scene[member]:
-            count = len(table[0]["values"])
-            head = [
-                [f"{column['values'][row]:.4g}" for column in table]
-                for row in range(min(_HEAD_ROWS, count))
-            ]
-            title = f"{member.replace('_', ' ')}: {count:,} rows"
-            blocks.append(Table(title, [column["name"] for column in table], head))
+def _view(shown: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
+    """Return a view's columns, the measurements of replaced nodes, and how recoverable they are."""
+    columns = ", ".join(column["name"] for column in shown["columns"])
+    blocks: list[Block] = [Paragraph(f"Columns: {columns}.")]
     bars = []
     for node, bundle in shown["bundles"].items():
         told = bundle["information"]

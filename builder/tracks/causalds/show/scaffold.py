@@ -84,9 +84,7 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
 
 
 def _example_cases(example: str, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return tasks by name, and cases, of the variant ``example``: the first case of each kind,
-    status, reason, rightness of abstaining, and half of the points. The tasks are called ``name``,
-    ``name_2``, …"""
+    """Return tasks under new names, and one case of each sort, of a variant with the shape."""
     file = json.loads((_CASES / f"{example}.json").read_text(encoding="utf-8"))
     first: dict[tuple[object, ...], dict[str, Any]] = {}
     for case in file["cases"]:
@@ -103,8 +101,7 @@ def _example_cases(example: str, name: str) -> tuple[dict[str, Any], list[dict[s
 
 
 def _inputs_text(inputs: Mapping[str, object]) -> str:
-    """Return the Python expression of an asker's inputs. ``...`` stands for each value that its
-    author must still give; no such row can be written."""
+    """Return the expression of an asker's inputs; ``...`` stands for each that its author gives."""
     has_ends = inputs.keys() >= ENDS
     others = [f'"{name}": ...' for name in inputs if not has_ends or name not in ENDS]
     if has_ends and not others:
