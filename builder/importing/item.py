@@ -107,7 +107,6 @@ def scene_row(scene: Path, view: str) -> Row:
 
 
 def _table(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
-    """Return columns as a cell of ``causalds_scenes`` nests them."""
     return [{"name": name, "values": values} for name, values in columns.items()]
 
 

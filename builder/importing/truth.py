@@ -145,7 +145,6 @@ def _signs(scene: PublishedScene, effect: str) -> list[str]:
 
 
 def _sign(value: float) -> str:
-    """Return the sign of a number as "+", "-" or "0"."""
     return "+" if value > 0 else "-" if value < 0 else "0"
 
 
@@ -198,17 +197,14 @@ def _conditional(item: Item, node: str | None) -> Document:
 
 
 def _conditioning(item: Item) -> Document:
-    """Return the conditional association for the one variable that a task conditions on."""
     return _conditional(item, item.variable("conditioning_var")[0])
 
 
 def _change(entry: Document) -> float:
-    """Return the association after conditioning minus the one before."""
     return entry.read(NUMBER, "value_after") - entry.read(NUMBER, "value_before")
 
 
 def _explaining_away(item: Item) -> Document:
-    """Return the entry on the association that the task's collider induces."""
     return _about_collider(item, "explaining_away", "collider_id")
 
 

@@ -86,11 +86,6 @@ def _proxy(**settings: object) -> dict[str, object]:
         ({"tellings": 1.5}, '.tellings: must be a whole number of at least 0, or "llm"'),
         (_proxy(window=[0.8, 0.3]), ".observation.proxy.window"),
         (_proxy(window=[0.3, 1.8]), ".observation.proxy.window"),
-        (_proxy(thresholds={"least": 1000}), ".observation.proxy.thresholds: no bundle of 10"),
-        (
-            {**_proxy(thresholds={"least": 3.0}), "outcome_measured": 0.1},
-            ".observation.proxy.thresholds: no bundle meets them for a measured outcome",
-        ),
         ({"views": ["clean", "clean"]}, ".views: a name is listed twice"),
     ],
 )

@@ -34,7 +34,7 @@ from builder.tracks.causalds.exams.candidates import (
 from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
-from builder.tracks.causalds.make.observe import check_views, observe
+from builder.tracks.causalds.make.observe import check_recoverability, observe
 from builder.tracks.causalds.make.scene import Scene, draw_rows, narrate, sample_hidden_world
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, composition_table, plan_scenes
@@ -82,7 +82,7 @@ def parse(table: TomlTable) -> SceneSettings:
     for a variant that is not written yet."""
     refuse_unwritten()
     config = parse_config(table)
-    check_views(config.changed_views, config.outcome_measured, config.diagnostics, table)
+    check_recoverability(config.changed_views, config.diagnostics, table)
     return config
 
 
@@ -94,7 +94,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
         partial(_try, spec),
         MAX_ATTEMPTS,
         "scene",
-        "change the motifs or kinds of this split, or its seed",
+        "change the motifs, kinds or thresholds of this split, or its seed",
     )
 
 

@@ -228,7 +228,6 @@ def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
 
 
 def _prediction_inputs(scene: Scene) -> dict[str, object]:
-    """Return the inputs of a prediction, its columns those of the clean view."""
     return {
         "outcome": scene.outcome.name,
         "outcome_kind": scene.outcome.kind,

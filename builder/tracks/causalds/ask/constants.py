@@ -126,7 +126,6 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, obje
 
 
 def _as_text(value: object) -> str:
-    """Return a constant as its name shows it: ``true``, ``0.5``, or the text of any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -155,5 +154,4 @@ def _predictions(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _csv(header: str, line: str, rows: int) -> str:
-    """Return a CSV text with ``line`` repeated ``rows`` times below the header."""
     return "\n".join([header, *[line] * rows]) + "\n"

@@ -159,7 +159,6 @@ def levels(scene: Scene) -> str:
 
 
 def _has_binary_column(scene: Scene) -> bool:
-    """Tell whether some observed variable of the scene is binary."""
     return any(scene.variables[node].kind == "binary" for node in scene.columns)
 
 

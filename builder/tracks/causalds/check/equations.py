@@ -56,7 +56,6 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
 
 
 def _zscores_of_parents(p: Numbers, columns: Columns) -> list[Array]:
-    """Return (column - centre) / scale of each parent, by the parameters."""
     return [(c - m) / s for c, m, s in zip(columns, p["centres"], p["scales"], strict=True)]
 
 
@@ -66,7 +65,6 @@ def _softplus(z: Array) -> Array:
 
 
 def _line(p: Numbers, columns: Columns) -> Array:
-    """Return the bias plus each weight times the parent's raw value."""
     return np.asarray(p["bias"] + sum(w * c for w, c in zip(p["weights"], columns, strict=True)))
 
 
@@ -228,7 +226,6 @@ def noise_law(family: str, shape: tuple[float, ...]) -> Any:
 
 
 def _law_of(node: Mapping[str, Any]) -> Any:
-    """Return the law of a continuous node's own noise."""
     return noise_law(node["noise"]["family"], tuple(node["noise"]["shape"]))
 
 
@@ -358,7 +355,6 @@ class Population:
 
 
 def _zscore(column: Array) -> Array:
-    """Return a column less its mean, divided by its standard deviation."""
     return np.asarray((column - column.mean()) / column.std())
 
 

@@ -125,7 +125,6 @@ def audit_task(key: str, case: Case) -> Iterator[str]:
 
 
 def _label_truth(*answers: object, abstain: bool = False) -> SecondTruth:
-    """Return the truth of a question that accepts any of ``answers``."""
     return SecondTruth({"accepted": list(answers)}, abstain=abstain)
 
 
@@ -151,7 +150,6 @@ def _spellings(sign: str) -> list[str]:
 
 
 def _before_after(case: Case) -> SecondTruth:
-    """Return the accepted labels of the sign of the correlation, and of the partial correlation."""
     before, after = (_spellings(case.sign(kind)) for kind in ("association", "partial"))
     return SecondTruth({"accepted_before": before, "accepted_after": after})
 
@@ -178,7 +176,6 @@ def _edges(case: Case) -> SecondTruth:
 
 
 def _method(case: Case) -> SecondTruth:
-    """Return the method label of the average effect."""
     scene = case.scene
     label = audit_graph.method_label(scene.graph, scene.x, scene.y, scene.latent)
     return _label_truth(label, abstain=label == "none")
@@ -223,7 +220,6 @@ def _forbidden(case: Case) -> SecondTruth:
 
 
 def _story_names(scene: StoredScene, nodes: Iterable[str]) -> list[str]:
-    """Return the story names of ``nodes``, sorted."""
     return sorted(scene.names[node] for node in nodes)
 
 
@@ -236,7 +232,6 @@ def _effect(case: Case, name: str) -> SecondTruth:
 
 
 def _effect_sign(case: Case, name: str) -> SecondTruth:
-    """Return the sign of the effect ``name``, "unknown" where it is not identifiable."""
     if not case.scene.verdicts[name]:
         return _label_truth("unknown", abstain=True)
     return _label_truth(case.sign(name))

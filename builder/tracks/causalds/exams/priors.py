@@ -171,7 +171,6 @@ def deal_cells(
 
 
 def _labels(scene: Candidate) -> dict[Cell, set[str]]:
-    """Return the labels that the answers of a scene may have, by variant and view."""
     found: dict[Cell, set[str]] = defaultdict(set)
     for task in scene.tasks:
         found[Cell(task.variant, task.view)].add(task.label)
@@ -348,5 +347,4 @@ def _check_supply(
 
 
 def _is_lost(scene: Candidate) -> bool:
-    """Tell whether the scene's average effect is not identifiable."""
     return scene.traits["kind"].endswith("False")

@@ -191,19 +191,4 @@ def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) 
 
 
 def _entropy(p: float) -> float:
-    """Return the entropy of a Bernoulli variable with probability ``p``, in nats."""
     return -sum(q * math.log(q) for q in (p, 1.0 - p) if q > 0.0)
-
-
-def is_attainable(view: View, *, outcome: bool = False) -> bool:
-    """Tell whether bundles of the view's most columns can be drawn for a standard normal and for a
-    fair binary concept. With ``outcome``, under the stricter thresholds of a measured outcome."""
-    rng = np.random.default_rng(0)
-    widest = replace(view, columns=(view.columns[1], view.columns[1]))
-    try:
-        for mean, sd, binary, support in ((0.0, 1.0, False, (-3.5, 3.5)), (0.5, 0.5, True, (0, 1))):
-            concept = MeasuredConcept(mean, sd, binary, support)
-            draw_bundle(rng, concept, widest, outcome=outcome)
-    except NoBundle:
-        return False
-    return True

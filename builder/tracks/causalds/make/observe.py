@@ -20,15 +20,13 @@ from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import hmac_key, random_order, stream
 from builder.splits.settings import TomlTable
-from builder.tracks.causalds.design.scene_plan import CLEAN, VIEWS, ScenePlan, View
+from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, View
 from builder.tracks.causalds.make.measure import (
-    OUTCOME_FACTOR,
     Bundle,
     MeasuredConcept,
     Measurement,
     NoBundle,
     draw_bundle,
-    is_attainable,
 )
 from builder.tracks.causalds.make.scene import Column, Scene
 
@@ -146,30 +144,9 @@ _MOST_ROWS: Final = 8000
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
 
 
-def check_views(
-    views: Sequence[View], measured: float, diagnostics: bool, table: TomlTable
-) -> None:
-    """Check ``diagnostics`` and the settings of views that differ from the defaults. ``measured``
-    is the share of measured outcomes. Raises ``UsageError`` naming the key in ``table`` for
-    thresholds that no bundle meets, and without scikit-learn for ``diagnostics`` or a window."""
+def check_recoverability(views: Sequence[View], diagnostics: bool, table: TomlTable) -> None:
+    """Raise ``UsageError`` naming a key that needs scikit-learn, where that is not installed."""
     windows = [f"observation.{view.name}.window" for view in views if view.window]
-    for view in views:
-        if view == VIEWS[view.name]:
-            continue
-        if not is_attainable(view):
-            what = (
-                f"no bundle of {view.columns[1]} columns with noise from {view.noise[0]:g} to "
-                f"{view.noise[1]:g} meets them; lower them, lower the noise, or allow more columns"
-            )
-        elif measured and not is_attainable(view, outcome=True):
-            what = (
-                "no bundle meets them for a measured outcome, where each is "
-                f"{OUTCOME_FACTOR:g} times as high; lower them or the noise, allow more columns or "
-                "set outcome_measured = 0"
-            )
-        else:
-            continue
-        raise table.problem(f"observation.{view.name}.thresholds", what)
     for key in ["diagnostics"] * diagnostics + windows if find_spec("sklearn") is None else ():
         what = "recoverability needs scikit-learn; install it, or leave the key out"
         raise table.problem(key, what)

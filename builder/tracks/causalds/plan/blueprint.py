@@ -152,7 +152,6 @@ def draw_motifs(
 
 
 def _graft_counts(composition: Composition, scenes: int) -> list[int]:
-    """Return the numbers of scenes with 0, 1, 2 ... grafts."""
     shares = {str(k): share for k, share in enumerate(composition.grafts)}
     return list(largest_remainder(shares, scenes).values())
 

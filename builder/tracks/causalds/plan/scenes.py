@@ -149,12 +149,10 @@ def _for_exams(
 
 
 def _with_scenes(config: SceneSettings, count: int) -> SceneSettings:
-    """Return the settings with another number of scenes."""
     return config.model_copy(update={"scenes": count})
 
 
 def _plans_by_place(plans: Sequence[ScenePlan]) -> Iterator[tuple[str, ScenePlan]]:
-    """Yield each plan with its place as its name."""
     return ((str(place), plan) for place, plan in enumerate(plans))
 
 
@@ -310,7 +308,6 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
 
 
 def _verdict(motif: Motif) -> str:
-    """Return whether a motif's average effect is identifiable, as a name on its axis."""
     return _FOUND if is_identifiable(*motif.effect, "ate") else _LOST
 
 
@@ -322,7 +319,6 @@ def _axis(shares: Mapping[str, float], found: Sequence[str]) -> ByName:
 
 
 def _kinds(share: float) -> dict[str, float]:
-    """Return the shares of scenes by kind of treatment (or outcome)."""
     return {"binary": share, "continuous": 1.0 - share}
 
 

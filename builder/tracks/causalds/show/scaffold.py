@@ -5,7 +5,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -20,6 +20,7 @@ from grader.tracks.causalds.shapes import CAUSALDS
 _PARTS: Final = Path(__file__).with_suffix(".toml")
 _CASES: Final = Path(__file__).parents[4] / "tests" / "grader" / "cases"
 """The tables of cases. That of a variant with the shape is the example."""
+_LINES: Final = ",\n    "
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 _IMPORTS: Final = {
     "Iterator": "from collections.abc import Iterator",
@@ -70,8 +71,8 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "names": _names_text(ELIGIBILITY[like.key].inputs),
         "target": "" if "value" in task else f"    target = {task['target']!r}\n",
         "truth": "quantity=scene.truths.ate" if "value" in task else "target",
-        "tasks": _json_lines(f"{json.dumps(name)}: {_json(own)}" for name, own in tasks.items()),
-        "cases": _json_lines(map(_json, cases)),
+        "tasks": _LINES.join(f"{_json(name)}: {_json(own)}" for name, own in tasks.items()),
+        "cases": _LINES.join(map(_json, cases)),
         "rung": families[family].rung,
         "rank": sum(variant.family == family for variant in CAUSALDS),
     }
@@ -116,10 +117,4 @@ def _names_text(names: frozenset[str]) -> str:
 
 
 def _json(value: object) -> str:
-    """Return a value as JSON on one line."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _json_lines(members: Iterable[str]) -> str:
-    """Return members of a JSON list or object, one a line."""
-    return ",\n    ".join(members)
