@@ -24,9 +24,11 @@ from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance
 from builder.tracks.causalds.check import audit
 from builder.tracks.causalds.check import graph as audit_graph
-from builder.tracks.causalds.check.audit import audit_instance
+from builder.tracks.causalds.check.audit import (
+    _check_measurement,
+    audit_instance,
+)
 from builder.tracks.causalds.check.equations import Array
-from builder.tracks.causalds.check.rows import _check_measurement, _spread_of_squares
 from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.plan.config import SceneSettings
 from builder.tracks.causalds.rows import SCHEMAS
@@ -289,16 +291,6 @@ def test_graph_labels_of_random_graphs_agree() -> None:
     for graph, x, y in (*drawn, *backwards, *named):
         mine, theirs = _graph_verdicts(graph, x, y)
         assert mine == theirs, graph
-
-
-@pytest.mark.parametrize(
-    ("family", "shape"), [("gauss", ()), ("laplace", ()), ("student_t", (10.0,))]
-)
-def test_squares_of_noise_spread_as_their_law_says(family: str, shape: tuple[float, ...]) -> None:
-    """By simulation of the law itself."""
-    drawn = NOISE_FAMILIES[family].draw(np.random.default_rng(0), 400_000, shape)
-    stated = _spread_of_squares({"family": family, "shape": shape})
-    assert float(np.std(drawn**2)) == pytest.approx(stated, rel=0.05)
 
 
 def test_a_sample_without_large_values_is_no_wrong_law() -> None:

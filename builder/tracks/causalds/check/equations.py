@@ -210,9 +210,13 @@ class _Mixture:
         return np.asarray(total / len(self._means))
 
 
+def noise_law(node: Mapping[str, Any]) -> Any:
+    """Return the standardised law (mean 0, sd 1) of a node's noise, or raise NotAuditable."""
+    return _law(node["noise"]["family"], tuple(node["noise"]["shape"]))
+
+
 @cache  # SciPy takes a millisecond to make one
-def noise_law(family: str, shape: tuple[float, ...]) -> Any:
-    """Return a standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``, or raise NotAuditable."""
+def _law(family: str, shape: tuple[float, ...]) -> Any:
     match family:
         case "gauss":
             return scipy.stats.norm()
@@ -222,11 +226,8 @@ def noise_law(family: str, shape: tuple[float, ...]) -> Any:
             return scipy.stats.t(shape[0], scale=math.sqrt((shape[0] - 2) / shape[0]))
         case "gaussian_mixture":
             return _Mixture(shape)
-    raise NotAuditable(f"noise family {family}")
-
-
-def _law_of(node: Mapping[str, Any]) -> Any:
-    return noise_law(node["noise"]["family"], tuple(node["noise"]["shape"]))
+        case _:
+            raise NotAuditable(f"noise family {family}")
 
 
 DRAWS: Final = 65_536
@@ -258,7 +259,7 @@ class Population:
             node["name"]: (
                 self.rng.random(self.draws)
                 if node["noise"] is None
-                else _law_of(node).rvs(size=self.draws, random_state=self.rng)
+                else noise_law(node).rvs(size=self.draws, random_state=self.rng)
             )
             for node in self.world["nodes"]
         }
@@ -291,9 +292,7 @@ class Population:
 
     def correlation(self, x: str, y: str) -> Estimate:
         """Return Pearson's correlation of two nodes, with its influence function's error."""
-        r, influence = _correlation_and_influence(
-            _zscore(self.factual[x]), _zscore(self.factual[y])
-        )
+        r, influence = correlation_and_influence(_zscore(self.factual[x]), _zscore(self.factual[y]))
         return Estimate(r, float(influence.std()) / math.sqrt(self.draws))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
@@ -313,7 +312,7 @@ class Population:
             columns = [self.factual[parent] for parent in node["parents"]]
             scale = noise_scale(node, columns, self.draws)
             gap = (levels[1] - conditional_mean(node, columns, self.draws)) / scale
-            weights = _law_of(node).pdf(gap) / scale
+            weights = noise_law(node).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
     def natural(
@@ -330,10 +329,10 @@ class Population:
     def partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
         """Return the partial correlation of X and Y given Z, and that minus their correlation."""
         zx, zy, zz = (_zscore(self.factual[v]) for v in (x, y, z))
-        r, plain = _correlation_and_influence(zx, zy)
+        r, plain = correlation_and_influence(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
         # Estimating the regressions moves a partial correlation by less than its error only.
-        p, given = _correlation_and_influence(ex, ey)
+        p, given = correlation_and_influence(ex, ey)
         gap = float((given - plain).std()) / math.sqrt(self.draws)
         # Where Z is hardly associated with either, a change is a product of two small correlations:
         # what five errors of these do to it is left.
@@ -358,7 +357,7 @@ def _zscore(column: Array) -> Array:
     return np.asarray((column - column.mean()) / column.std())
 
 
-def _correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
+def correlation_and_influence(zx: Array, zy: Array) -> tuple[float, Array]:
     """Return the correlation of standardised columns and each unit's influence, (n,)."""
     r = float(np.mean(zx * zy))
     return r, zx * zy - 0.5 * r * (zx**2 + zy**2)
