@@ -74,26 +74,23 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     )
     listed = exam_table({exam.name: DrawnExam(tuple(str(row["task_id"]) for row in exam.tasks))})
     # Labels and tables in the double precision that was published.
-    configs: dict[str, tuple[pa.Schema, Iterable[Row], int]] = {
-        TRACK: (TASKS, _sorted_rows(exam.tasks, "task_id"), GROUP_ROWS),
-        f"{TRACK}_exams": (EXAM_SCHEMA, listed.to_pylist(), GROUP_ROWS),
-        f"{TRACK}_labels": (
-            labels_schema(pa.float64()),
-            _sorted_rows(exam.labels.values(), "instance_id"),
-            GROUP_ROWS,
-        ),
-        f"{TRACK}_scenes": (scenes_schema(pa.float64()), scenes, 1),
-        f"{TRACK}_truth": (TRUTH, _sorted_rows(exam.truths, "task_id"), GROUP_ROWS),
+    labels = _sorted_rows(exam.labels.values(), "instance_id")
+    configs: dict[str, tuple[pa.Schema, Iterable[Row]]] = {
+        TRACK: (TASKS, _sorted_rows(exam.tasks, "task_id")),
+        f"{TRACK}_exams": (EXAM_SCHEMA, listed.to_pylist()),
+        f"{TRACK}_labels": (labels_schema(pa.float64()), labels),
+        f"{TRACK}_scenes": (scenes_schema(pa.float64()), scenes),
+        f"{TRACK}_truth": (TRUTH, _sorted_rows(exam.truths, "task_id")),
     }
     with new_folder(out) as new:
         public, mark, shards = new / "public", canary(*RELEASE), list[Shard]()
-        for name, (schema, rows, group) in configs.items():
+        for name, (schema, rows) in configs.items():
+            group = 1 if name == f"{TRACK}_scenes" else GROUP_ROWS
             waiting, groups = iter(rows), list[pa.Table]()
             while part := [*islice(waiting, group)]:
                 groups.append(table_from_rows(part, schema, as_published=True))
-            shards += write_groups(
-                name, exam.split, public, schema_with_canary(schema, mark), groups
-            )
+            marked = schema_with_canary(schema, mark)
+            shards += write_groups(name, exam.split, public, marked, groups)
         shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
         manifest = _manifest(exam, shards)
         write_papers(manifest, public)
@@ -147,18 +144,14 @@ def _read_exam(folder: Path) -> ImportedExam:
     document, private = read_object(folder / "exam.json"), folder / "scenes_private"
     if not private.is_dir():
         raise UsageError(f"{private}: not found; the truths are in there: {FETCH}")
-    items = document.children("items")
     name, split = document.read(TEXT, "exam_id"), folder.resolve().name
-    exam = ImportedExam(
-        _manifest_name(name), _manifest_name(split), str(document.get("seed") or name)
-    )
-    names: set[str] = set()
-    for entry in items:
+    seed = str(document.get("seed") or name)
+    exam = ImportedExam(_manifest_name(name), _manifest_name(split), seed)
+    for entry in document.children("items"):
         item = Item.read(entry, private)
-        if item.name in names:
+        if any(row["task_id"] == item.name for row in exam.tasks):
             what = f"{item.name} names another item's answer too"
             raise entry.problem(("answer_filename",), what)
-        names.add(item.name)
         exam.tasks.append(item.row)
         answer = published_answer(item)
         if problem := first_problem("truth/causalds", answer.target):

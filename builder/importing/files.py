@@ -105,31 +105,19 @@ def read_object(file: Path) -> Document:
     return Document(file, content)
 
 
-def read_text(file: Path) -> str:
-    """Return the UTF-8 text in ``file``, CR LF as LF, or raise ``UsageError``."""
-    try:
-        return read_bytes(file).decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: cannot be read ({error}); {FETCH}") from None
-
-
 def read_columns(file: Path) -> dict[str, Floats]:
     """Return the columns of a Parquet table in order, as float64, without pandas' row numbers."""
     content = read_bytes(file)
     if content.startswith(b"version https://git-lfs"):
         what = "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"
         raise UsageError(f"{file}: {what}")
+    columns, name = dict[str, Floats](), ""
     try:
         table = pq.read_table(pa.BufferReader(content))
-    except (OSError, pa.ArrowException) as error:
-        what = f"no Parquet table ({str(error).splitlines()[0]})"
-        raise UsageError(f"{file}: {what}; {FETCH}") from None
-    columns = {}
-    for name in table.column_names:
-        if not name.startswith("__index_level_"):
-            try:
+        for name in table.column_names:
+            if not name.startswith("__index_level_"):
                 columns[name] = table[name].cast(pa.float64()).to_numpy()
-            except pa.ArrowException:
-                what = f"the column {clip(name)} is not numeric"
-                raise UsageError(f"{file}: {what}; {FETCH}") from None
+    except (OSError, pa.ArrowException) as error:
+        what = f"no Parquet table of numbers ({clip(name)}: {str(error).splitlines()[0]})"
+        raise UsageError(f"{file}: {what}; {FETCH}") from None
     return columns

@@ -16,9 +16,9 @@ from builder.importing.files import (
     TEXT,
     Document,
     Floats,
+    read_bytes,
     read_columns,
     read_object,
-    read_text,
 )
 from builder.release import rows
 from builder.splits.track import Row
@@ -90,7 +90,8 @@ def scene_row(scene: Path, view: str) -> Row:
     place = path_inside(scene / "variants", view)
     data = read_columns(place / "data.parquet")
     calibration = place / "calibration.parquet"
-    heading, _, prose = read_text(scene / "story.md").partition("\n")
+    story = read_bytes(scene / "story.md").decode("utf-8", "replace").replace("\r\n", "\n")
+    heading, _, prose = story.partition("\n")
     return {
         "instance_id": scene.name,
         "view": view,

@@ -48,21 +48,14 @@ def published_answer(item: Item) -> Answer:
                 raise item.document.problem(("output_variant",), what)
             return Answer({"kind": kind, "sd": float(labels.std()), "rows": len(labels)})
         case "edges":
-            return Answer(
-                {
-                    "nodes": item.scene.nodes,
-                    "edges": item.scene.truth.read(PAIRS, "graph", "edges_named"),
-                }
-            )
+            edges = item.scene.truth.read(PAIRS, "graph", "edges_named")
+            return Answer({"nodes": item.scene.nodes, "edges": edges})
         case "signs":
             entry = _conditioning(item)
-            found = {
-                f"accepted_{when}": [entry.one_of(ASSOCIATION_SIGNS, f"sign_{when}")]
-                for when in ("before", "after")
-            }
-            return Answer(found)
-        case "number":
-            return Answer(value=_number(item))
+            before, after = (
+                entry.one_of(ASSOCIATION_SIGNS, f"sign_{x}") for x in ("before", "after")
+            )
+            return Answer({"accepted_before": [before], "accepted_after": [after]})
         case _:
             return _label(item)
 
@@ -148,19 +141,8 @@ def _sign(value: float) -> str:
     return "+" if value > 0 else "-" if value < 0 else "0"
 
 
-def _number(item: Item) -> float:
-    """Return a number that needs no identifiability: an association, or its change."""
-    match item.spec.name:
-        case "effect_size_point":
-            return item.scene.truth.read(NUMBER, "association", "value")
-        case "delta_point":
-            return _change(_conditioning(item))
-        case _:
-            return _explaining_away(item).read(NUMBER, "value_conditional")
-
-
 def _label(item: Item) -> Answer:
-    """Return the truth of a variant that is answered with a word, a name, or true or false."""
+    """Return the truth of a variant that is answered with a word, a name, a number or a boolean."""
     truth = item.scene.truth
     found: str | bool
     match item.spec.name:
@@ -168,6 +150,12 @@ def _label(item: Item) -> Answer:
             if not _identifiable(item.scene, "ate"):
                 return Answer({"accepted": [item.spec.shape.abstention]}, should_abstain=True)
             found = truth.one_of(METHODS[:-1], "causal", "identification_named", "method")
+        case "effect_size_point":
+            return Answer(value=truth.read(NUMBER, "association", "value"))
+        case "delta_point":
+            return Answer(value=_change(_conditioning(item)))
+        case "induced_association_strength_point":
+            return Answer(value=_explaining_away(item).read(NUMBER, "value_conditional"))
         case "sign_only":
             found = truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
         case "delta_sign_only":

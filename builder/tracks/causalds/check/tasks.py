@@ -24,11 +24,9 @@ Row = Mapping[str, Any]
 _ROUNDING: Final = 1e-8
 
 _NAMED: Final = 3
-"""Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
-"""The tie band, stated a second time."""
 _ERRORS: Final = 4
-"""Standard errors by which a number keeps clear of its margin, stated a second time."""
+"""Candidates of a question, the tie band, and standard errors off a margin, stated again."""
 _NUMBER: Final = ("value", "se", "source")
 
 
