@@ -9,6 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from grader.release.exam import Exam
+from grader.scoring.model import RawAnswer
+from grader.scoring.score import check, score
+from grader.scoring.shape import Task
+
 LABELS = [1.0, 3.0, 5.0, 7.0]
 """Held-out outcomes: mean 4, population variance 5."""
 BINARY_LABELS = [0.0, 1.0, 1.0, 0.0]
@@ -141,9 +146,8 @@ def write_scene(
 ) -> None:
     """All files of a scene that an import reads."""
     scene_id = str(truth["scene_id"])
-    public = folder / "scenes" / scene_id
+    public, private = folder / "scenes" / scene_id, folder / "scenes_private" / scene_id
     place = public / "variants" / view
-    private = folder / "scenes_private" / scene_id
     labels = BINARY_LABELS if binary else LABELS
     treatment = [0.0, 1.0, 1.0, 0.0]
     observed = [NAMES[node] for node in truth["graph"]["observed_nodes"]]
@@ -167,3 +171,19 @@ def write_exam(folder: Path, items: Sequence[Mapping[str, Any]]) -> None:
         folder / "exam.json",
         {"exam_id": "exam_12345", "items": list(items), "seed": 12345, "metadata": {"n_tasks": 1}},
     )
+
+
+def text_of(answer: Any) -> bytes:
+    """An answer as its file holds it; a text stays as it is."""
+    return (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+
+
+def task_of(exam: Exam, name: str) -> Task:
+    """The task whose answer file has the stem ``name``."""
+    return next(task for task in exam.split.tasks if task.task_id == name)
+
+
+def graded(exam: Exam, name: str, answer: Any) -> Any:
+    """The score of one answer to the task called ``name``."""
+    task = task_of(exam, name)
+    return score(task, exam.truths[name], check(task, RawAnswer(name, text_of(answer))))

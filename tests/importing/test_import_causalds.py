@@ -1,17 +1,15 @@
-"""A miniature of the public causalds reference: imported and graded."""
+"""A miniature of the public causalds reference: imported and graded, and damaged copies refused."""
 
-import os
-import subprocess
-import sys
+import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from reference_exam import ASKED, HIDDEN, VIEWS, write_reference
-from reference_grading import graded, task_of, text_of
-from reference_layout import BINARY_LABELS, LABELS, NAMES, named
+from reference_exam import ASKED, HIDDEN, MEDIATED, VIEWS, write_reference
+from reference_layout import BINARY_LABELS, LABELS, NAMES, graded, named, task_of, text_of
 
 from builder.commands.main import main as build
 from builder.importing.exam import import_causalds
@@ -50,9 +48,8 @@ def test_the_miniature_asks_every_variant_of_the_paper_and_all_are_imported(exam
     assert len(asked) == 33, "the paper's; variants that came later are not in its release"
     assert asked <= {spec.key for spec in VARIANTS if spec.track == "causalds"}
     assert exam.name == "exam_12345"
-    assert [task.task_id for task in exam.tasks] == [
-        f"task{number}" for number in range(1, len(ASKED) + 1)
-    ]
+    names = [f"task{number}" for number in range(1, len(ASKED) + 1)]
+    assert [task.task_id for task in exam.tasks] == names
 
 
 @pytest.mark.parametrize(("name", "answer", "pool", "loss"), list(cases()))
@@ -61,10 +58,7 @@ def test_the_paper_reading_of_every_answer_is_the_one_worked_by_hand(
 ) -> None:
     row = graded(exam, name, answer)
     assert row.paper_pool == pool
-    if loss is None:
-        assert row.paper_loss is None
-    else:
-        assert row.paper_loss == pytest.approx(loss, abs=1e-9)
+    assert row.paper_loss == (None if loss is None else pytest.approx(loss, abs=1e-9))
 
 
 def test_gold_answers_of_the_imported_release_are_all_right(imported: Path, tmp_path: Path) -> None:
@@ -82,8 +76,7 @@ def test_gold_answers_of_the_imported_release_are_all_right(imported: Path, tmp_
 def test_the_imported_release_verifies_and_its_workspace_holds_the_published_files(
     imported: Path, tmp_path: Path
 ) -> None:
-    problems = [check for check in verify(open_release(imported)) if not check.ok]
-    assert problems == []
+    assert [check for check in verify(open_release(imported)) if not check.ok] == []
     assert grade(["workspace", "--release", str(imported), "--out", str(tmp_path / "w")]) == 0
     task = tmp_path / "w" / "task1"
     assert (task / "prompt.md").read_text().startswith("## Task: prediction")
@@ -92,47 +85,18 @@ def test_the_imported_release_verifies_and_its_workspace_holds_the_published_fil
     assert NAMES["Y"] not in pq.read_table(task / "test_features.parquet").column_names
 
 
-LOAD = """
-import sys
-from datasets import load_dataset
-folder, tasks = sys.argv[1] + "/public", int(sys.argv[2])
-assert load_dataset(folder, split="main").num_rows == tasks, "the default config"
-assert load_dataset(folder, "causalds_truth", split="main").num_rows == tasks
-assert load_dataset(folder, "causalds_exams", split="main").num_rows == tasks
-scenes = load_dataset(folder, "causalds_scenes", split="main")
-assert len(scenes[0]["data"][0]["values"]) == 4
-assert list(load_dataset(folder, "causalds_labels", split="main", streaming=True))
-print("loaded")
-"""
-
-
-@pytest.mark.slow
-def test_datasets_loads_every_config_of_the_imported_release(imported, tmp_path):
-    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "TQDM_DISABLE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(imported), str(len(ASKED))],
-        env=os.environ | offline, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.stdout == "loaded\n", done.stderr
-
-
 def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, exam: Exam) -> None:
     public = imported / "public"
     scenes = pq.read_table(public / "causalds_scenes").to_pylist()
     assert {(row["instance_id"], row["view"]) for row in scenes} >= set(VIEWS.items())
     hidden = next(row for row in scenes if row["instance_id"] == HIDDEN)
-    assert [column["name"] for column in hidden["calibration"]] == [
-        NAMES["Z"], f"{NAMES['X']}1", NAMES["X"],
-    ]  # fmt: skip
+    calibration = [column["name"] for column in hidden["calibration"]]
+    assert calibration == [NAMES["Z"], f"{NAMES['X']}1", NAMES["X"]]
     labels = pq.read_table(public / "causalds_labels").to_pylist()
-    assert {row["kind"]: row["values"] for row in labels} == {
-        "continuous": LABELS,
-        "binary": BINARY_LABELS,
-    }
-    truths = exam.truths
-    assert {truth.structure for truth in truths.values()} == {
-        "mediation", "iv", "grafted_1", "arrowhead", "frontdoor",
-    }  # fmt: skip
+    kinds = {row["kind"]: row["values"] for row in labels}
+    assert kinds == {"continuous": LABELS, "binary": BINARY_LABELS}
+    structures = {truth.structure for truth in exam.truths.values()}
+    assert structures == {"mediation", "iv", "grafted_1", "arrowhead", "frontdoor"}
     assert task_of(exam, "task1").inputs == {
         "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
     }  # fmt: skip
@@ -159,3 +123,69 @@ def test_importing_twice_gives_the_same_bytes(imported: Path, tmp_path: Path) ->
         for top in (imported, tmp_path / "again")
     )
     assert first == second
+
+
+PRIVATE = f"scenes_private/{MEDIATED}"
+TRUTH = f"{PRIVATE}/ground_truth.json"
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+
+
+def first(**members: Any) -> Any:
+    """A change of members of the first item."""
+    return lambda document: document["items"][0].update(members)
+
+
+DAMAGES: list[tuple[str, Any, str]] = [
+    ("exam.json", None, "no exam.json there"),
+    ("exam.json", "{}", "exam.json: items: is absent; fetch the whole release again"),
+    ("exam.json", "{", "exam.json: no JSON"),
+    ("scenes_private", None, "scenes_private: not found"),
+    (TRUTH, None, "ground_truth.json: not found; fetch the whole release again"),
+    (TRUTH, lambda d: d["causal"].pop("true_ate"),
+     "ground_truth.json: causal.true_ate.value: is absent"),
+    (TRUTH, lambda d: d["association"].update(value="0.3"),
+     'association.value: "0.3": Input should be a valid number'),
+    (TRUTH, lambda d: d["graph"].update(edges_named=[["Dose"]]), "graph.edges_named.0: "),
+    (f"{PRIVATE}/test.parquet", POINTER,
+     "a Git LFS pointer, not the table itself; run `git lfs pull`"),
+    (f"scenes/{MEDIATED}/variants/clean/data.parquet", None, "data.parquet: not found"),
+    (f"scenes/{MEDIATED}/variants/clean/data.parquet", "x", "data.parquet: no Parquet table"),
+    ("exam.json", first(output_variant="point_predicter"),
+     "unknown variant prediction.point_predicter; did you mean 'prediction.point_predictor'?"),
+    ("exam.json", first(answer_filename="../task1.csv"),
+     'items[0].answer_filename: "../task1.csv" is not a plain name'),
+    ("exam.json", first(scene_id="../../etc"), 'scene_id: "../../etc" is not a plain name'),
+    ("exam.json", first(answer_filename="task1.json"), "does not end in .csv"),
+    ("exam.json", first(answer_filename="task2.csv"), "names another item's answer too"),
+    ("exam.json", first(inputs={"required_csv_columns": ["yhat"]}), "inputs.required_csv_columns"),
+]  # fmt: skip
+"""(file, None where it is removed, its new text or a change of its JSON; what is said)."""
+
+
+@pytest.mark.parametrize(("file", "change", "message"), DAMAGES)
+def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
+    file, change, message, tmp_path, capsys
+):
+    main = write_reference(tmp_path / "main")
+    path = main / file
+    if change is None:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    elif isinstance(change, str):
+        path.write_text(change)
+    else:
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    assert {file.name for file in tmp_path.iterdir()} == {"main"}, "nothing half-written stays"
+
+
+def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(imported, capsys):
+    exam = ["exam", "--from", str(imported), "--exam", "splits/exams/mini.toml"]
+    for command in (["check", str(imported)], exam, ["inspect", str(imported), "main/0"]):
+        assert build(command) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "release" in error

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reference_grading import graded
 from reference_layout import (
     NAMES,
     conditional,
+    graded,
     ground_truth,
     item,
     write_exam,
-    write_json,
     write_scene,
 )
 
@@ -21,6 +20,8 @@ from builder.importing.exam import import_causalds
 from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam
 
+ONE_SET = "identification__one_valid_adjustment_set"
+AVAILABLE = {"available_vars": ["Z", "M"]}
 OTHER_NAMES = {
     "Dose": "Patient's Well-being",
     "Age (years)": "Age (years)",
@@ -82,10 +83,17 @@ def renamed(value: Any) -> Any:
     return json.loads(text)
 
 
+def imported(main: Path, truth: Any, *tasks: Any) -> Exam:
+    """The exam of one scene with these tasks, imported."""
+    write_scene(main, truth)
+    write_exam(main, tasks)
+    import_causalds(main, main / "release")
+    return choose_exam(open_release(main / "release"))
+
+
 @pytest.fixture(scope="module")
 def exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
     """One scene, and every task in which an answer names variables."""
-    main = tmp_path_factory.mktemp("names")
     truth = ground_truth(
         "scene_000001", ["X M", "M Y", "Z X", "Z Y"], sets=[["Z"], ["M", "Z"]], ate=0.5,
         forbidden={"colliders": ["M"], "descendants": []},
@@ -95,8 +103,8 @@ def exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
     asked = {
         "causal_sketch__edges_only": {},
         "causal_sketch__skeleton_edges": {},
-        "identification__one_valid_adjustment_set": {"available_vars": ["Z", "M"]},
-        "identification__all_minimal_adjustment_sets": {"available_vars": ["Z", "M"]},
+        ONE_SET: AVAILABLE,
+        "identification__all_minimal_adjustment_sets": AVAILABLE,
         "bias_diagnostic__forbidden_controls_list": {"observed_vars": ["Z", "M"]},
         "association__argmax_change": both,
     }
@@ -104,10 +112,7 @@ def exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
         renamed(item("scene_000001", name, number, **inputs))
         for number, (name, inputs) in enumerate(asked.items(), start=1)
     ]
-    write_scene(main, renamed(truth))
-    write_exam(main, tasks)
-    import_causalds(main, main / "release")
-    return choose_exam(open_release(main / "release"))
+    return imported(tmp_path_factory.mktemp("names"), renamed(truth), *tasks)
 
 
 def losses(exam: Exam, spell: Callable[[str], str]) -> dict[str, float]:
@@ -159,27 +164,16 @@ def test_names_are_read_as_those_of_the_true_sets_alone(tmp_path: Path) -> None:
     """ "Age score" is a variable of its own, but not in any true set: it is read as "Age"."""
     truth = ground_truth("scene_000001", ["X Y", "Z X", "Z Y", "M X"], sets=[["Z"]], ate=0.5)
     text = json.dumps(truth).replace(NAMES["M"], "Age score")
-    task = item(
-        "scene_000001", "identification__one_valid_adjustment_set", 1, available_vars=["Z", "M"]
-    )
-    write_scene(tmp_path / "main", json.loads(text))
-    write_exam(tmp_path / "main", [task])
-    import_causalds(tmp_path / "main", tmp_path / "release")
-    exam = choose_exam(open_release(tmp_path / "release"))
+    exam = imported(tmp_path, json.loads(text), item("scene_000001", ONE_SET, 1, **AVAILABLE))
     assert graded(exam, "task1", {"adjust": ["Age score"]}).paper_loss == 0.0
     assert graded(exam, "task1", {"adjust": ["Weight score"]}).paper_loss == 1.0
 
 
 def test_names_are_spelt_as_the_question_spells_them(tmp_path: Path) -> None:
-    main = tmp_path / "main"
     truth = ground_truth("scene_000001", ["X Y", "Z X", "Z Y"], sets=[["Z"]], ate=0.5)
     curly = json.dumps(truth).replace("Age (years)", "Patient\u2019s Age\u2013years")
-    task = item("scene_000001", "identification__one_valid_adjustment_set", 1, available_vars=["Z"])
+    task = item("scene_000001", ONE_SET, 1, available_vars=["Z"])
     task["prompt"] = 'Choose among "Patient\'s Age-years".'
-    write_scene(main, truth)
-    write_json(main / "scenes_private" / "scene_000001" / "ground_truth.json", json.loads(curly))
-    write_exam(main, [task])
-    import_causalds(main, tmp_path / "release")
-    exam = choose_exam(open_release(tmp_path / "release"))
+    exam = imported(tmp_path, json.loads(curly), task)
     row = graded(exam, "task1", {"adjust": ["Patient's Age-years"]})
     assert (row.paper_loss, row.message) == (0.0, "")
