@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from causalds_scenes import private, public, specs, variant_of, world
@@ -24,10 +23,7 @@ from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance
 from builder.tracks.causalds.check import audit
 from builder.tracks.causalds.check import graph as audit_graph
-from builder.tracks.causalds.check.audit import (
-    _check_measurement,
-    audit_instance,
-)
+from builder.tracks.causalds.check.audit import _check_measurement, audit_instance
 from builder.tracks.causalds.check.equations import Array
 from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.plan.config import SceneSettings
@@ -120,45 +116,23 @@ def _target(truth: dict[str, Any], **changes: object) -> None:
     truth["target_json"] = json.dumps({**json.loads(truth["target_json"]), **changes})
 
 
+POINT, ETT = "effect_estimate.ate_point", "counterfactual_effect.effect_point"
+SIZE, SETS = "association.effect_size_point", "identification.all_minimal_adjustment_sets"
 BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = [
-    (
-        "effect_estimate.ate_point", "confounding",
-        lambda t: t.update(value=t["value"] + 0.2), "published",
-    ),
-    (
-        "effect_estimate.ate_uq_95", "fork",
-        lambda t: t.update(value=1e-6), "structural_zero",
-    ),
-    (
-        "effect_estimate.ate_point", "iv",
-        lambda t: t.update(value=0.4, should_abstain=False), "should_abstain",
-    ),
-    (
-        "counterfactual_effect.effect_point", "mediation",
-        lambda t: t.update(value=-t["value"]), "published",
-    ),
-    (
-        "counterfactual_effect.effect_point", "frontdoor",
-        lambda t: t.update(value=None, should_abstain=True), "should_abstain",
-    ),
-    (
-        "association.effect_size_point", "chain",
-        lambda t: t.update(value=t["value"] + 0.05), "published",
-    ),
-    (
-        "association.effect_size_point", "chain",
-        lambda t: t.update(value_se=0.1), "published",
-    ),
+    (POINT, "confounding", lambda t: t.update(value=t["value"] + 0.2), "published"),
+    ("effect_estimate.ate_uq_95", "fork", lambda t: t.update(value=1e-6), "structural_zero"),
+    (POINT, "iv", lambda t: t.update(value=0.4, should_abstain=False), "should_abstain"),
+    (ETT, "mediation", lambda t: t.update(value=-t["value"]), "published"),
+    (ETT, "frontdoor", lambda t: t.update(value=None, should_abstain=True), "should_abstain"),
+    (SIZE, "chain", lambda t: t.update(value=t["value"] + 0.05), "published"),
+    (SIZE, "chain", lambda t: t.update(value_se=0.1), "published"),
     ("association.sign_only", "collider", lambda t: _target(t, accepted=["+"]), "unknown"),
     ("identification.method_label", "iv", lambda t: _target(t, accepted=["backdoor"]), "none"),
-    (
-        "identification.all_minimal_adjustment_sets", "chain",
-        lambda t: _target(t, sets=[["M"]]), "derived {'category': 'set'",
-    ),
+    (SETS, "chain", lambda t: _target(t, sets=[["M"]]), "derived {'category': 'set'"),
     ("causal_sketch.edges_only", None, lambda t: _target(t, edges=[]), "derived"),
     ("prediction.point_predictor", None, lambda t: _target(t, sd=0.9), "derived"),
     ("prediction.prediction_interval", None, lambda t: _target(t, rows=7), "'rows': 7"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("key", "motif", "harm", "message"), BROKEN)
@@ -166,8 +140,8 @@ def test_a_wrong_truth_is_named(key, motif, harm, message):
     found, truth = _scene_with(key, motif)
     harm(truth)
     problems = _audit(found)
-    assert any(line.startswith(f"{truth['task_id']}: {key}") and message in line
-               for line in problems), problems  # fmt: skip
+    start = f"{truth['task_id']}: {key}"
+    assert any(line.startswith(start) and message in line for line in problems), problems
     assert all(line.startswith(truth["task_id"]) for line in problems)
 
 
@@ -254,6 +228,10 @@ def test_an_unreadable_world_is_a_problem_not_a_crash() -> None:
     assert "cannot be read" in problem
 
 
+VERDICTS = [("ate", False), ("ett", True), ("ett", False), ("nde", False), ("nie", False)]
+"""Effects, each with whether the treatment is binary."""
+
+
 def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
     """All labels by the builder's code and by the audit's."""
     other = audit_graph.graph_of(graph.edges, graph.nodes)
@@ -262,22 +240,14 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
         set(valid_adjustment_sets(graph, x, y)),
         set(minimal_adjustment_sets(graph, x, y)),
         str(identification_method(graph, x, y)),
-        is_identifiable(graph, x, y, "ate"),
-        is_identifiable(graph, x, y, "ett", binary_treatment=True),
-        is_identifiable(graph, x, y, "ett", binary_treatment=False),
-        is_identifiable(graph, x, y, "nde"),
-        is_identifiable(graph, x, y, "nie"),
+        *(is_identifiable(graph, x, y, e, binary_treatment=b) for e, b in VERDICTS),  # type: ignore[arg-type]
     ]
-    path = nx.has_path(other, x, y)
+    known = other, x, y, graph.latent
     theirs = [
         set(valid),
         set(audit_graph.minimal_sets(valid)),
-        audit_graph.method_label(other, x, y, graph.latent),
-        not path or not audit_graph.has_hedge(other, x, y, graph.latent),
-        audit_graph.is_identifiable(other, x, y, graph.latent, "ett", binary_treatment=True),
-        audit_graph.is_identifiable(other, x, y, graph.latent, "ett", binary_treatment=False),
-        audit_graph.is_identifiable(other, x, y, graph.latent, "nde", binary_treatment=False),
-        audit_graph.is_identifiable(other, x, y, graph.latent, "nie", binary_treatment=False),
+        audit_graph.method_label(*known),
+        *(audit_graph.is_identifiable(*known, e, binary_treatment=b) for e, b in VERDICTS),
     ]
     return mine, theirs
 
@@ -302,14 +272,13 @@ def test_a_sample_without_large_values_is_no_wrong_law() -> None:
         "parameters": {"bias": 0.0, "weights": [1.0]},
         "noise": {"family": "laplace", "scale": 1.0, "shape": []},
     }
-    short = np.clip(_laplace(270), -1.5, 1.5)
+
+    def laplace(count: int) -> Array:
+        """So many values at even quantiles."""
+        return NOISE_FAMILIES["laplace"].from_uniform((np.arange(count) + 0.5) / count, ())
+
+    short = np.clip(laplace(270), -1.5, 1.5)
     assert float(np.mean(short**2)) < 0.7
     assert list(_check_measurement(one, short, np.zeros(270))) == []
-    assert "times the noise variance" in next(
-        _check_measurement(one, 0.7 * _laplace(2000), np.zeros(2000))
-    )
-
-
-def _laplace(count: int) -> Array:
-    """So many values at even quantiles."""
-    return NOISE_FAMILIES["laplace"].from_uniform((np.arange(count) + 0.5) / count, ())
+    found = next(_check_measurement(one, 0.7 * laplace(2000), np.zeros(2000)))
+    assert "times the noise variance" in found

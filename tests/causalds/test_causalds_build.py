@@ -1,18 +1,20 @@
-"""Building scenes: pure, well-formed, and silent about what must stay hidden."""
+"""Building scenes: pure, well-formed, silent about what must stay hidden; questions that fit."""
 
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
+from causalds_scenes import asked, plan, private, public, rows, specs, tasks, variant_of, world
 from numpy._core import _multiarray_umath as dispatch
 from stored_worlds import world_from_json
 
@@ -20,8 +22,12 @@ from builder.equations.margins import EFFECT_MARGIN
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, public_id, stream
+from builder.splits.track import InstanceSpec
 from builder.tracks.causalds import track
+from builder.tracks.causalds.ask.association import _ALONE, _asked_alone
+from builder.tracks.causalds.design.eligibility import ELIGIBILITY
 from builder.tracks.causalds.design.scene_plan import ScenePlan
+from builder.tracks.causalds.exams.candidates import label_class
 from builder.tracks.causalds.make.scene import column_order
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
 from grader.errors import UsageError
@@ -125,34 +131,26 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
     assert sum(modes.values()) == 24 and len(modes) == 2
 
 
-def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scene that misses a bound is replaced by rule, and the replacement is recorded."""
-    sample = track.sample_hidden_world
-    calls: list[bytes] = []
+def test_rejections_move_on_to_the_next_attempt_and_end_in_an_error_that_names_it(monkeypatch):
+    """A scene that misses a bound is replaced by rule, and the replacement is recorded. Endless
+    retries would hang a build without a word."""
+    sample, calls, refused = track.sample_hidden_world, list[bytes](), 2
 
-    def refuse_twice(plan: Any, key: bytes) -> Any:
+    def refuse_some(plan: Any, key: bytes) -> Any:
         calls.append(key)
-        if len(calls) <= 2:
-            raise Rejection("numerical error above its bound")
+        if len(calls) <= refused:
+            raise Rejection("no world in range")
         return sample(plan, key)
 
-    monkeypatch.setattr(track, "sample_hidden_world", refuse_twice)
-    spec = specs()[0]
+    monkeypatch.setattr(track, "sample_hidden_world", refuse_some)
+    spec = specs()[3]
     built = TRACK.build(spec)
-    assert built.rejections == {"numerical error above its bound": 2}
+    assert built.rejections == {"no world in range": 2}
     assert rows(built, "_worlds")[0]["attempt"] == 2
     assert calls == [attempt_key(spec.key, k) for k in range(3)]
-
-
-def test_an_infeasible_plan_is_an_error_that_names_the_instance(monkeypatch):
-    """Endless retries would hang a build without a word."""
-
-    def refuse(plan: Any, key: bytes) -> Any:
-        raise Rejection("no world in range")
-
-    monkeypatch.setattr(track, "sample_hidden_world", refuse)
+    refused = 1000
     with pytest.raises(UsageError, match=rf"causalds/dev/3: .*no world in range {MAX_ATTEMPTS};"):
-        TRACK.build(specs()[3])
+        TRACK.build(spec)
 
 
 def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
@@ -185,6 +183,80 @@ def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(monkeypatch):
     assert built.rejections == {"no world in range": track.PROFILE_ATTEMPTS}
     plan = world(built)["plan"]["equations"]
     assert (plan["continuous"], plan["binary"]) == track.PLAINEST
+
+
+def test_questions_of_one_variant_name_different_things() -> None:
+    """Two questions with the same inputs would be one question counted twice."""
+    for built in public():
+        inputs = Counter((key, task["inputs_json"]) for key, task, _ in asked(built))
+        assert max(inputs.values()) == 1
+
+
+PRESENT = "collider_phenomenon.induced_association_boolean"
+BOTH = ("True", "False")
+
+
+@cache
+def composed() -> list[InstanceSpec]:
+    """Plans of a public-truth split composed as large ones are."""
+    rows = {"train": 60, "test": 30}
+    kinds = {"treatment_binary": 0.5, "outcome_binary": 0.4}
+    return plan({"scenes": 400, "rows": rows, "composition": "full", **kinds})
+
+
+def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
+    """In a large split, where chance does not hide it: a constant earned 81 points in 20,000
+    scenes. Counted are the scenes that have an association to ask for, or its absence."""
+    hosts = _present_hosts()
+    both, there, absent = (len(hosts[one]) for one in (BOTH, ("True",), ("False",)))
+    present = both + _ALONE * there
+    assert 0.4 < present / (present + both + absent) < 0.75
+    assert (both + there) / (2 * both + there + absent) > 0.8  # if all were asked
+
+
+def test_a_scene_with_one_of_each_is_asked_about_an_association_and_its_absence() -> None:
+    """Others with an association alone are asked by chance, about a quarter of them."""
+    answers = [
+        sorted(
+            json.loads(truth["target_json"])["accepted"][0]
+            for key, _, truth in asked(TRACK.build(spec))
+            if key == PRESENT
+        )
+        for spec in _present_hosts()[BOTH][:3]
+    ]
+    assert [False, True] in answers
+    assert set(map(tuple, answers)) <= {(False, True), (False,)}  # where it is hardly there
+    keys = [bytes([first, second]) for first in range(16) for second in range(125)]
+    chosen = sum(_asked_alone(SimpleNamespace(key=key)) for key in keys)  # type: ignore[arg-type]
+    assert chosen / len(keys) == pytest.approx(_ALONE, abs=0.03)
+
+
+def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
+    """The composed plans that can be asked, by what they can answer."""
+    hosts: dict[tuple[str, ...], list[InstanceSpec]] = defaultdict(list)
+    for spec in composed():
+        planned = ScenePlan.from_json(spec.config_json)
+        if ELIGIBILITY[PRESENT].hosts(planned):
+            hosts[ELIGIBILITY[PRESENT].classes(planned)].append(spec)
+    return hosts
+
+
+def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
+    """A balanced private exam is planned by them."""
+    for built in public():
+        record = world(built)
+        planned = ScenePlan.from_json(json.dumps(record["plan"]))
+        classes: dict[str, set[str]] = defaultdict(set)
+        for key, _, truth in asked(built):
+            target = json.loads(truth["target_json"])
+            classes[key].add(label_class(target, truth["value"], truth["should_abstain"]))
+        for key, found in classes.items():
+            possible = set(ELIGIBILITY[key].classes(planned))
+            if key.endswith("direct_vs_indirect_dominance"):
+                possible.add("tie")
+            if key.startswith(("collider_phenomenon", "association.")):
+                possible |= {"zero", "unknown", "False"}  # zeros that the equations make
+            assert found <= possible, (key, record["plan"]["structure"]["motif"], found, possible)
 
 
 def older_processors() -> list[dict[str, str]]:

@@ -61,6 +61,8 @@ def test_the_page_shows_everything_and_needs_nothing_else(release, tmp_path, cap
             assert f"View {view}" in text
             for column in shown["columns"]:
                 assert column["name"] in text
+        boxes = re.findall(r"<rect[^>]*dasharray", layered_graph(world_graph(record)).markup())
+        assert len(boxes) == len(record["world"]["latent"]), "unmeasured variables are dashed"
         told = dict(record["quantities"])
         given = [*told.pop("partial").values(), *told.pop("change").values()]
         for found in (*told.values(), *given):
@@ -93,31 +95,6 @@ def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None
         inspect_scene(folder, "dev/17")
     assert main(["inspect", str(tmp_path), "dev/0"]) == 2
     assert "no release there" in capsys.readouterr().err
-
-
-def test_the_graph_picture_has_every_node_and_edge() -> None:
-    """A picture that drops an edge misleads; with no, one and two unmeasured variables."""
-    for latent in ([], ["U"], ["U", "V"]):
-        record = {
-            "variables": {node: {"name": f"Name of {node}"} for node in "XYUV"},
-            "world": {
-                "nodes": [{"name": node} for node in "UVXY"],
-                "edges": [["U", "X"], ["U", "Y"], ["V", "Y"], ["X", "Y"]],
-                "latent": latent,
-            },
-            "treatment": "X",
-            "outcome": "Y",
-        }
-        tree = ET.fromstring(layered_graph(world_graph(record)).markup())
-        space = "{http://www.w3.org/2000/svg}"
-        groups = tree.findall(f"{space}g")
-        arrows = [g for g in groups if g.find(f"{space}path[@class='head']") is not None]
-        assert len(arrows) == len(record["world"]["edges"])
-        boxes = [g for g in groups if g not in arrows]
-        names = {variable["name"] for variable in record["variables"].values()}
-        assert {b.find(f"{space}title").text for b in boxes} == names
-        dashed = [b for b in boxes if b.find(f"{space}rect").get("style", "").count("dasharray")]
-        assert len(dashed) == len(record["world"]["latent"])
 
 
 def test_the_recovery_picture_has_two_bars_a_variable() -> None:

@@ -30,35 +30,25 @@ from grader.tracks import VARIANTS
 LABELS: dict[str, list[str]] = {key: file["prompt"] for key, file in CASE_FILES.items()}
 
 
-def test_the_table_of_labels_covers_every_variant() -> None:
+def test_prompts_state_every_label_and_rule() -> None:
     """A variant without words in its file of tests would not be checked."""
     assert set(LABELS) == {v.key for v in VARIANTS if v.track == "causalds"}
     assert {key for key, *_ in every_task()} == set(LABELS)
-
-
-def test_prompts_state_every_label_and_rule() -> None:
     for key, task, _, _ in every_task():
         for text in LABELS[key]:
             assert text in task["prompt"], (key, text)
 
 
-def test_prompts_have_their_parts_in_order() -> None:
-    """Parts of paper A.16.2; story tasks have no data parts."""
+def test_prompts_have_their_parts_in_order_and_name_exactly_the_files_that_are_there() -> None:
+    """Parts of paper A.16.2; story tasks have no data parts. The workspace writer makes these files
+    and no others."""
     for _, task, _, built in every_task():
-        headings = re.findall(r"^## (.+)$", task["prompt"], re.M)
-        data = ["Data", "Scale"] if task["input_mode"] == "data" else []
-        assert headings == [
-            "Files", "Background", *data, "Question", "Answer", "Answer file",
-        ]  # fmt: skip
-        assert rows(built, "_scenes")[0]["story"] in task["prompt"]
-        assert f"`{task['answer_file']}`" in task["prompt"]
-
-
-def test_prompts_name_exactly_the_files_that_are_there() -> None:
-    """The workspace writer makes these files and no others."""
-    for _, task, _, _ in every_task():
         prompt, data = task["prompt"], task["input_mode"] == "data"
-        assert "story.md" not in prompt
+        shown = ["Data", "Scale"] if data else []
+        parts = ["Files", "Background", *shown, "Question", "Answer", "Answer file"]
+        assert re.findall(r"^## (.+)$", prompt, re.M) == parts
+        assert rows(built, "_scenes")[0]["story"] in prompt
+        assert f"`{task['answer_file']}`" in prompt and "story.md" not in prompt
         assert "`reading.md`" in prompt and "`answer.schema.json`" in prompt
         assert ("data.parquet" in prompt) == ("columns.json" in prompt) == data
         assert ("test_features.parquet" in prompt) == (task["family"] == "prediction")

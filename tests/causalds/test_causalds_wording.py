@@ -104,23 +104,18 @@ def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> 
 
 
 def test_identifiability_states_what_may_be_assumed() -> None:
-    """A verdict hangs on these: positivity, errors across worlds, proxies that tell enough."""
+    """A verdict hangs on these: positivity, errors across worlds, proxies that tell enough. 'If X
+    has no direct effect on Y, the NDE must be 0' would read like an answer."""
     for key, task, _, _ in every_task():
         prompt, inputs = task["prompt"], json.loads(task["inputs_json"])
+        assert "must be 0" not in prompt
         if "*Identifiable*" not in prompt:
             assert "identif" not in prompt.replace('"identifiable"', "")
             continue
+        assert "An effect that the background makes 0 is identifiable." in prompt
         assert "(positivity)" in prompt and "proxies or negative controls" in prompt
         natural = inputs.get("estimand") in ("NDE", "NIE") or key.endswith("dominance")
         assert ("independent of the errors" in prompt) == natural
-
-
-def test_what_a_background_makes_zero_is_said_of_no_effect_in_particular() -> None:
-    """'If X has no direct effect on Y, the NDE must be 0' reads like an answer."""
-    for _, task, _, _ in every_task():
-        assert "must be 0" not in task["prompt"]
-        told = "An effect that the background makes 0 is identifiable." in task["prompt"]
-        assert told == ("*Identifiable*" in task["prompt"])
 
 
 def test_an_association_is_zero_only_where_the_background_d_separates() -> None:
@@ -218,27 +213,21 @@ def test_example_answers_are_never_right(mini_release: Path) -> None:
     assert len(seen) > 30
 
 
-def test_example_answers_fit_the_schema_once_filled_in(root: Path) -> None:
-    """A form that would be refused is worse than none."""
+def test_examples_fit_the_schema_once_filled_in_and_hold_nothing_that_might_be_an_answer(root):
+    """A form that would be refused is worse than none. Three names in the shape of a fork are the
+    answer to many a sketch, with other names."""
     from jsonschema import Draft202012Validator
 
     for key, task, _, _ in every_task():
         (example,) = _examples(task["prompt"])
         if key.startswith("prediction"):
             continue
+        rest = re.sub(r'"?<[a-z ]+>"?', "", example)
+        assert re.fullmatch(r'[\w\s{}\[\]:,"]*', rest), example
         for blank, content in FILLED.items():
             example = example.replace(blank, content)
         schema = json.loads((root / f"schemas/answers/{task['answer_schema']}.json").read_text())
         Draft202012Validator(schema).validate(json.loads(example))
-
-
-def test_examples_hold_blanks_and_nothing_that_might_be_an_answer() -> None:
-    """Three names in the shape of a fork are the answer to many a sketch, with other names."""
-    for key, task, _, _ in every_task():
-        (example,) = _examples(task["prompt"])
-        if not key.startswith("prediction"):
-            rest = re.sub(r'"?<[a-z ]+>"?', "", example)
-            assert re.fullmatch(r'[\w\s{}\[\]:,"]*', rest), example
 
 
 @pytest.mark.parametrize("key", sorted(v.key for v in VARIANTS if v.track == "causalds"))

@@ -68,193 +68,126 @@ SD = sqrt(5)
 
 Case = tuple[Any, str | None, float | None]
 
+ABOUT_C = {"collider": NAMES["C"], "collider_id": "C"}
+THROUGH_M = {**SPLIT_ASKED, "mediators": named("M")}
+ONE_SET, ALL_SETS = "one_valid_adjustment_set", "all_minimal_adjustment_sets"
+
 ASKED: list[tuple[str, str, dict[str, Any], list[Case]]] = [
-    (MEDIATED, "prediction__point_predictor", POINT, [
-        ("prediction\n1\n3\n5\n9\n", "nrel_point", 1 / (1 + SD)),
-        ("id,prediction\n0,4\n1,4\n2,4\n3,4\n", "nrel_point", SD / (1 + SD)),
-        ("prediction\n1\n", None, None),
-    ]),
-    (ZERO, "prediction__point_predictor", POINT, [
-        ("prediction\n.1\n.9\n.6\n.5\n", "nrel_point", sqrt((0.01 + 0.01 + 0.16 + 0.25) / 4) / 1.5),
-    ]),
+    (MEDIATED, "prediction__point_predictor", POINT,
+     [("prediction\n1\n3\n5\n9\n", "nrel_point", 1 / (1 + SD)), ("prediction\n1\n", None, None)]),
+    (ZERO, "prediction__point_predictor", POINT,
+     [("prediction\n.1\n.9\n.6\n.5\n", "nrel_point", sqrt((0.02 + 0.16 + 0.25) / 4) / 1.5)]),
+    # Three of width 2, one of width 1 that misses by 1: (6 + 1 + 20) / 4.
     (MEDIATED, "prediction__prediction_interval",
      {"columns": named("X", "Z"), "alpha": 0.1,
-      "required_csv_columns": ["prediction", "lower", "upper"]}, [
-        # Three of width 2, one of width 1 that misses by 1: (6 + 1 + 20) / 4.
-        ("prediction,lower,upper\n1,0,2\n3,2,4\n5,4,6\n7,8,9\n", "nrel_interval",
-         6.75 / (1 + SD)),
-    ]),
-    (MEDIATED, "association__sign_only", {}, [
-        ({"sign": "+"}, "pass", 0.0), ({"sign": "unknown"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "association__effect_size_point", {}, [
-        ({"value": 0.5}, "nrel_point", 0.2 / 1.3), ({"value": None}, None, None),
-    ]),
+      "required_csv_columns": ["prediction", "lower", "upper"]},
+     [("prediction,lower,upper\n1,0,2\n3,2,4\n5,4,6\n7,8,9\n", "nrel_interval", 6.75 / (1 + SD))]),
+    (MEDIATED, "association__sign_only", {}, [({"sign": "+"}, "pass", 0.0)]),
+    (MEDIATED, "association__effect_size_point", {}, [({"value": 0.5}, "nrel_point", 0.2 / 1.3)]),
     (MEDIATED, "association__sign_before_after__m",
-     {"conditioning_var": NAMES["M"], "conditioning_var_id": "M"}, [
-        ({"sign_before": "+", "sign_after": "-"}, "pass", 0.0),
-        ({"sign_before": "+", "sign_after": "+"}, "pass", 1.0),
-    ]),
+     {"conditioning_var": NAMES["M"], "conditioning_var_id": "M"},
+     [({"sign_before": "+", "sign_after": "-"}, "pass", 0.0),
+      ({"sign_before": "+", "sign_after": "+"}, "pass", 1.0)]),
     (MEDIATED, "association__delta_point__z",
-     {"conditioning_var": NAMES["Z"], "conditioning_var_id": "Z"}, [
-        ({"delta": 0.1, "conditioning_var": NAMES["Z"]}, "nrel_point", 0.3 / 1.2),
-    ]),
+     {"conditioning_var": NAMES["Z"], "conditioning_var_id": "Z"},
+     [({"delta": 0.1, "conditioning_var": NAMES["Z"]}, "nrel_point", 0.3 / 1.2)]),
     (MEDIATED, "association__delta_sign_only__z",
-     {"conditioning_var": NAMES["Z"], "conditioning_var_id": "Z"}, [
-        ({"sign": "-"}, "pass", 0.0), ({"sign": "0"}, "pass", 1.0),
-    ]),
+     {"conditioning_var": NAMES["Z"], "conditioning_var_id": "Z"}, [({"sign": "-"}, "pass", 0.0)]),
     (MEDIATED, "association__argmax_change",
-     {"conditioning_var_ids": ["Z", "M"], "conditioning_vars": named("Z", "M")}, [
-        ({"conditioning_var": NAMES["M"]}, "pass", 0.0),
-        ({"conditioning_var": NAMES["Z"]}, "pass", 1.0),
-    ]),
-    (ZERO, "collider_phenomenon__induced_association_boolean__c",
-     {"collider": NAMES["C"], "collider_id": "C"}, [
-        ({"association_present": True}, "pass", 0.0), ({"association_present": False}, "pass", 1.0),
-    ]),
-    (ZERO, "collider_phenomenon__induced_association_sign_only__c",
-     {"collider": NAMES["C"], "collider_id": "C"}, [
-        ({"sign": "-"}, "pass", 0.0), ({"sign": "+"}, "pass", 1.0),
-    ]),
-    (ZERO, "collider_phenomenon__induced_association_strength_point__c",
-     {"collider": NAMES["C"], "collider_id": "C"}, [
-        ({"value": 0.3}, "nrel_point", 0.7 / 1.4),
-    ]),
-    (HIDDEN, "causal_sketch__edges_only", {}, [
-        # Two of three right, four true: F1 = 4/7.
-        ({"edges": [{"from": "age (years)", "to": "Dose"}, {"from": "Dose", "to": "Recovery"},
-                    {"from": "Recovery", "to": "Dose"}]}, "f1", 3 / 7),
-        ({"edges": []}, "f1", 1.0),
-    ]),
-    (HIDDEN, "causal_sketch__skeleton_edges", {}, [
-        ({"skeleton_edges": [{"a": "Dose", "b": "Age (years)"}, {"a": "Recovery", "b": "Dose"}]},
-         "f1", 1 / 3),
-    ]),
-    (MEDIATED, "identification__one_valid_adjustment_set", AVAILABLE, [
-        ({"adjust": named("Z")}, "pass", 0.0),
-        ({"adjust": named("M", "Z")}, "pass", 0.0),
-        ({"adjust": []}, "pass", 1.0),
-        ({"adjust": "no_backdoor"}, "pass", 1.0),
-        ({"adjust": "non_id"}, "pass", 1.0),
-    ]),
-    (HIDDEN, "identification__one_valid_adjustment_set", {"available_vars": ["Z"]}, [
-        ({"adjust": "non_id"}, "pass", 0.0), ({"adjust": named("Z")}, "pass", 1.0),
-    ]),
-    (DOOR, "identification__one_valid_adjustment_set", {"available_vars": ["M"]}, [
-        ({"adjust": "no_backdoor"}, "pass", 0.0), ({"adjust": "non_id"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "identification__minimal_adjustment_set_size", AVAILABLE, [
-        ({"k": 1}, "pass", 0.0), ({"k": 0}, "pass", 1.0),
-    ]),
-    (MEDIATED, "identification__n_valid_adjustment_sets", AVAILABLE, [
-        ({"n": 2}, "pass", 0.0), ({"n": 1}, "pass", 1.0), ({"n": "non_id"}, "pass", 1.0),
-    ]),
-    (DOOR, "identification__n_valid_adjustment_sets", {"available_vars": ["M"]}, [
-        ({"n": 0}, "pass", 0.0), ({"n": "no_backdoor"}, "pass", 0.0), ({"n": 2}, "pass", 1.0),
-    ]),
-    (MEDIATED, "identification__all_minimal_adjustment_sets", AVAILABLE, [
-        ({"adjustment_sets": [named("Z"), named("M")]}, "f1", 1 / 3),
-        ({"adjustment_sets": "no_backdoor"}, "f1", 1.0),
-        ({"adjustment_sets": "non_id"}, "pass", 1.0),
-    ]),
-    (HIDDEN, "identification__all_minimal_adjustment_sets", {"available_vars": ["Z"]}, [
-        ({"adjustment_sets": "non_id"}, "pass", 0.0), ({"adjustment_sets": [[]]}, "pass", 1.0),
-    ]),
-    (DOOR, "identification__method_label", {"observed_vars": ["X", "M", "Y"]}, [
-        ({"method": "frontdoor"}, "pass", 0.0), ({"method": "none"}, "pass", 1.0),
-    ]),
-    (HIDDEN, "identification__method_label", {"observed_vars": ["X", "Z", "Y"]}, [
-        ({"method": "none"}, "pass", 0.0), ({"method": "backdoor"}, "pass", 1.0),
-    ]),
-    (HIDDEN, "identification__identifiable_boolean", {"observed_vars": ["X", "Z", "Y"]}, [
-        ({"identifiable": False}, "pass", 0.0), ({"identifiable": True}, "pass", 1.0),
-    ]),
+     {"conditioning_var_ids": ["Z", "M"], "conditioning_vars": named("Z", "M")},
+     [({"conditioning_var": NAMES["M"]}, "pass", 0.0)]),
+    (ZERO, "collider_phenomenon__induced_association_boolean__c", ABOUT_C,
+     [({"association_present": True}, "pass", 0.0)]),
+    (ZERO, "collider_phenomenon__induced_association_sign_only__c", ABOUT_C,
+     [({"sign": "-"}, "pass", 0.0)]),
+    (ZERO, "collider_phenomenon__induced_association_strength_point__c", ABOUT_C,
+     [({"value": 0.3}, "nrel_point", 0.7 / 1.4)]),
+    # Two of three right, four true: F1 = 4/7.
+    (HIDDEN, "causal_sketch__edges_only", {},
+     [({"edges": [{"from": "age (years)", "to": "Dose"}, {"from": "Dose", "to": "Recovery"},
+                  {"from": "Recovery", "to": "Dose"}]}, "f1", 3 / 7)]),
+    (HIDDEN, "causal_sketch__skeleton_edges", {},
+     [({"skeleton_edges": [{"a": "Dose", "b": "Age (years)"}, {"a": "Recovery", "b": "Dose"}]},
+       "f1", 1 / 3)]),
+    (MEDIATED, f"identification__{ONE_SET}", AVAILABLE,
+     [({"adjust": named("Z")}, "pass", 0.0), ({"adjust": named("M", "Z")}, "pass", 0.0),
+      ({"adjust": []}, "pass", 1.0), ({"adjust": "no_backdoor"}, "pass", 1.0)]),
+    (HIDDEN, f"identification__{ONE_SET}", {"available_vars": ["Z"]},
+     [({"adjust": "non_id"}, "pass", 0.0), ({"adjust": named("Z")}, "pass", 1.0)]),
+    (DOOR, f"identification__{ONE_SET}", {"available_vars": ["M"]},
+     [({"adjust": "no_backdoor"}, "pass", 0.0), ({"adjust": "non_id"}, "pass", 1.0)]),
+    (MEDIATED, "identification__minimal_adjustment_set_size", AVAILABLE,
+     [({"k": 1}, "pass", 0.0), ({"k": 2}, "pass", 1.0)]),
+    (MEDIATED, "identification__n_valid_adjustment_sets", AVAILABLE,
+     [({"n": 2}, "pass", 0.0), ({"n": 1}, "pass", 1.0)]),
+    (DOOR, "identification__n_valid_adjustment_sets", {"available_vars": ["M"]},
+     [({"n": 0}, "pass", 0.0), ({"n": "no_backdoor"}, "pass", 0.0), ({"n": 2}, "pass", 1.0)]),
+    (MEDIATED, f"identification__{ALL_SETS}", AVAILABLE,
+     [({"adjustment_sets": [named("Z"), named("M")]}, "f1", 1 / 3)]),
+    (HIDDEN, f"identification__{ALL_SETS}", {"available_vars": ["Z"]},
+     [({"adjustment_sets": "non_id"}, "pass", 0.0), ({"adjustment_sets": [[]]}, "pass", 1.0)]),
+    (DOOR, "identification__method_label", {"observed_vars": ["X", "M", "Y"]},
+     [({"method": "frontdoor"}, "pass", 0.0)]),
+    (HIDDEN, "identification__method_label", {"observed_vars": ["X", "Z", "Y"]},
+     [({"method": "none"}, "pass", 0.0)]),
+    (HIDDEN, "identification__identifiable_boolean", {"observed_vars": ["X", "Z", "Y"]},
+     [({"identifiable": False}, "pass", 0.0)]),
     (ARROWHEAD, "bias_diagnostic__collider_bias_boolean__v2",
-     {"collider": NAMES["V2"], "collider_id": "V2"}, [
-        ({"bias_present": False}, "pass", 0.0), ({"bias_present": True}, "pass", 1.0),
-    ]),
-    (ZERO, "bias_diagnostic__collider_bias_boolean__c",
-     {"collider": NAMES["C"], "collider_id": "C"}, [({"bias_present": True}, "pass", 0.0)]),
-    (MEDIATED, "bias_diagnostic__forbidden_controls_list", {"observed_vars": ["Z", "M"]}, [
-        ({"forbidden": []}, "f1", 0.0), ({"forbidden": named("M")}, "f1", 1.0),
-    ]),
-    (ARROWHEAD, "bias_diagnostic__forbidden_controls_list", {"observed_vars": ["V1", "V2"]}, [
-        ({"forbidden": named("V1", "V2")}, "f1", 1 / 3), ({"forbidden": "non_id"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "effect_estimate__ate_point", SPLIT_ASKED, [
-        ({"ate": 0.8}, "nrel_point", 0.3 / 1.5), ({"ate": None}, "pass", 1.0),
-    ]),
-    (HIDDEN, "effect_estimate__ate_point", SPLIT_ASKED, [
-        ({"ate": None}, "pass", 0.0), ({"ate": 0.7}, "pass", 1.0),
-    ]),
-    (ZERO, "effect_estimate__ate_point", SPLIT_ASKED, [
-        ({"ate": 0.0}, "nrel_point", 0.0161 / 1.0161),
-    ]),
-    (MEDIATED, "effect_estimate__ate_uq_95", {**SPLIT_ASKED, "alpha": 0.05}, [
-        # Too high by 0.1: 0.2 + 40 * 0.1.
-        ({"ate": 0.7, "ci_lower": 0.6, "ci_upper": 0.8}, "nrel_interval", 4.2 / 1.5),
-        ({"ate": 0.5, "ci_lower": 0.5, "ci_upper": 0.6}, "nrel_interval", 0.1 / 1.5),
-        ({"ate": None, "ci_lower": None, "ci_upper": None}, "pass", 1.0),
-    ]),
+     {"collider": NAMES["V2"], "collider_id": "V2"}, [({"bias_present": False}, "pass", 0.0)]),
+    (ZERO, "bias_diagnostic__collider_bias_boolean__c", ABOUT_C,
+     [({"bias_present": True}, "pass", 0.0)]),
+    (MEDIATED, "bias_diagnostic__forbidden_controls_list", {"observed_vars": ["Z", "M"]},
+     [({"forbidden": []}, "f1", 0.0), ({"forbidden": named("M")}, "f1", 1.0)]),
+    (ARROWHEAD, "bias_diagnostic__forbidden_controls_list", {"observed_vars": ["V1", "V2"]},
+     [({"forbidden": named("V1", "V2")}, "f1", 1 / 3)]),
+    (MEDIATED, "effect_estimate__ate_point", SPLIT_ASKED,
+     [({"ate": 0.8}, "nrel_point", 0.3 / 1.5), ({"ate": None}, "pass", 1.0)]),
+    (HIDDEN, "effect_estimate__ate_point", SPLIT_ASKED,
+     [({"ate": None}, "pass", 0.0), ({"ate": 0.7}, "pass", 1.0)]),
+    (ZERO, "effect_estimate__ate_point", SPLIT_ASKED,
+     [({"ate": 0.0}, "nrel_point", 0.0161 / 1.0161)]),
+    # Too high by 0.1: 0.2 + 40 * 0.1.
+    (MEDIATED, "effect_estimate__ate_uq_95", {**SPLIT_ASKED, "alpha": 0.05},
+     [({"ate": 0.7, "ci_lower": 0.6, "ci_upper": 0.8}, "nrel_interval", 4.2 / 1.5)]),
     # The band is 3 * 0.5 / sqrt(16000) = 0.0119, below the published 0.0161.
-    (ZERO, "effect_estimate__ate_sign_only", SPLIT_ASKED, [
-        ({"sign": "+"}, "pass", 0.0), ({"sign": "0"}, "pass", 1.0),
-    ]),
+    (ZERO, "effect_estimate__ate_sign_only", SPLIT_ASKED,
+     [({"sign": "+"}, "pass", 0.0), ({"sign": "0"}, "pass", 1.0)]),
     # Here it is 0.0237: 0.02 lies inside, so that two labels are right.
-    (DOOR, "effect_estimate__ate_sign_only", SPLIT_ASKED, [
-        ({"sign": "0"}, "pass", 0.0), ({"sign": "+"}, "pass", 0.0), ({"sign": "-"}, "pass", 1.0),
-        ({"sign": "unknown"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED, [
-        ({"matches": True}, "pass", 0.0), ({"matches": False}, "pass", 1.0),
-    ]),
-    (ZERO, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED, [
-        ({"matches": True}, "pass", 0.0),
-    ]),
-    (DOOR, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED, [
-        ({"matches": False}, "pass", 0.0), ({"matches": None}, "pass", 1.0),
-    ]),
+    (DOOR, "effect_estimate__ate_sign_only", SPLIT_ASKED,
+     [({"sign": "0"}, "pass", 0.0), ({"sign": "+"}, "pass", 0.0), ({"sign": "-"}, "pass", 1.0)]),
+    (MEDIATED, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED,
+     [({"matches": True}, "pass", 0.0)]),
+    (ZERO, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED,
+     [({"matches": True}, "pass", 0.0)]),
+    (DOOR, "effect_estimate__ate_vs_assoc_sign_match", SPLIT_ASKED,
+     [({"matches": False}, "pass", 0.0)]),
     (HIDDEN, "counterfactual_identification__identifiable_boolean__ett",
-     {"estimand_kind": "ett", "x0": 0.0, "x1": 1.0}, [
-        ({"identifiable": False}, "pass", 0.0), ({"identifiable": True}, "pass", 1.0),
-    ]),
+     {"estimand_kind": "ett", "x0": 0.0, "x1": 1.0}, [({"identifiable": False}, "pass", 0.0)]),
     (MEDIATED, "counterfactual_identification__identifiable_boolean__nde",
-     {"estimand_kind": "nde", "x0": 0.0, "x1": 1.0, "mediators": named("M")}, [
-        ({"identifiable": True}, "pass", 0.0), ({"identifiable": False}, "pass", 1.0),
-    ]),
-    (MEDIATED, "counterfactual_effect__effect_point", SPLIT_ASKED, [
-        ({"value": 0.0}, "nrel_point", 0.4 / 1.4),
-    ]),
-    (MEDIATED, "counterfactual_effect__effect_uq_95", {**SPLIT_ASKED, "alpha": 0.05}, [
-        ({"value": 0.4, "ci_lower": 0.3, "ci_upper": 0.5}, "nrel_interval", 0.2 / 1.4),
-    ]),
-    (HIDDEN, "counterfactual_effect__sign_only", SPLIT_ASKED, [
-        ({"sign": "unknown"}, "pass", 0.0), ({"sign": "+"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "mediation_effect__effect_point__nie",
-     {**SPLIT_ASKED, "effect_kind": "nie", "mediators": named("M")}, [
-        ({"value": 0.0}, "nrel_point", 0.25 / 1.25), ({"value": "n/a"}, "pass", 1.0),
-    ]),
+     {"estimand_kind": "nde", "x0": 0.0, "x1": 1.0, "mediators": named("M")},
+     [({"identifiable": True}, "pass", 0.0)]),
+    (MEDIATED, "counterfactual_effect__effect_point", SPLIT_ASKED,
+     [({"value": 0.0}, "nrel_point", 0.4 / 1.4)]),
+    (MEDIATED, "counterfactual_effect__effect_uq_95", {**SPLIT_ASKED, "alpha": 0.05},
+     [({"value": 0.4, "ci_lower": 0.3, "ci_upper": 0.5}, "nrel_interval", 0.2 / 1.4)]),
+    (HIDDEN, "counterfactual_effect__sign_only", SPLIT_ASKED, [({"sign": "unknown"}, "pass", 0.0)]),
+    (MEDIATED, "mediation_effect__effect_point__nie", {**THROUGH_M, "effect_kind": "nie"},
+     [({"value": 0.0}, "nrel_point", 0.25 / 1.25), ({"value": "n/a"}, "pass", 1.0)]),
     (MEDIATED, "mediation_effect__effect_uq_95__nde",
-     {**SPLIT_ASKED, "effect_kind": "nde", "mediators": named("M"), "alpha": 0.05}, [
-        ({"value": 0.3, "ci_lower": 0.0, "ci_upper": 0.25}, "nrel_interval", (0.25 + 2.0) / 1.3),
-    ]),
-    (MEDIATED, "mediation_effect__sign_only__nie",
-     {**SPLIT_ASKED, "effect_kind": "nie", "mediators": named("M")}, [
-        ({"sign": "-"}, "pass", 0.0), ({"sign": "0"}, "pass", 1.0),
-    ]),
-    (MEDIATED, "mediation_effect__direct_vs_indirect_dominance",
-     {**SPLIT_ASKED, "mediators": named("M")}, [
-        ({"dominant": "direct"}, "pass", 0.0), ({"dominant": "tie"}, "pass", 1.0),
-    ]),
+     {**THROUGH_M, "effect_kind": "nde", "alpha": 0.05},
+     [({"value": 0.3, "ci_lower": 0.0, "ci_upper": 0.25}, "nrel_interval", (0.25 + 2.0) / 1.3)]),
+    (MEDIATED, "mediation_effect__sign_only__nie", {**THROUGH_M, "effect_kind": "nie"},
+     [({"sign": "-"}, "pass", 0.0)]),
+    (MEDIATED, "mediation_effect__direct_vs_indirect_dominance", THROUGH_M,
+     [({"dominant": "direct"}, "pass", 0.0)]),
     # 0.12 and 0.118 differ by less than 5% of the larger.
     (ARROWHEAD, "mediation_effect__direct_vs_indirect_dominance",
      {**SPLIT_ASKED, "mediators": named("V2")}, [({"dominant": "tie"}, "pass", 0.0)]),
-    (HIDDEN, "mediation_effect__direct_vs_indirect_dominance", SPLIT_ASKED, [
-        ({"dominant": None}, "pass", 0.0), ({"dominant": "direct"}, "pass", 1.0),
-    ]),
+    (HIDDEN, "mediation_effect__direct_vs_indirect_dominance", SPLIT_ASKED,
+     [({"dominant": None}, "pass", 0.0)]),
 ]  # fmt: skip
-"""(scene, task id, inputs, cases); the k-th is answered in ``task<k>``, k from 1."""
+"""(scene, task id, inputs, cases); the k-th is answered in ``task<k>``, k from 1. They tell which
+truths were read. Every form of answer stands in the tables of cases of tests/grader."""
 
 VIEWS: Mapping[str, str] = {ZERO: "proxy_hard", HIDDEN: "proxy"}
 

@@ -103,6 +103,8 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
     for task in exam.split.tasks:
         assert set(task.inputs) == ELIGIBILITY[task.spec.key].inputs, task.spec.key
     assert task_of(exam, "task13").input_mode == "story"
+    accepted = [truth.target.get("accepted", "x") for truth in exam.truths.values()]
+    assert sorted(one for one in accepted if len(one) > 1) == [["0", "+"], ["no_backdoor", 0]]
     rows = pq.read_table(public / "causalds_truth").to_pylist()
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
 
@@ -137,7 +139,8 @@ def first(**members: Any) -> Any:
 
 DAMAGES: list[tuple[str, Any, str]] = [
     ("exam.json", None, "no exam.json there"),
-    ("exam.json", "{}", "exam.json: items: is absent; fetch the whole release again"),
+    ("exam.json", "{}", "exam.json: exam_id: is absent; fetch the whole release again"),
+    ("exam.json", '{"exam_id": "x", "items": 1}', "items: 1: Input should be a valid list"),
     ("exam.json", "{", "exam.json: no JSON"),
     ("scenes_private", None, "scenes_private: not found"),
     (TRUTH, None, "ground_truth.json: not found; fetch the whole release again"),
@@ -145,7 +148,8 @@ DAMAGES: list[tuple[str, Any, str]] = [
      "ground_truth.json: causal.true_ate.value: is absent"),
     (TRUTH, lambda d: d["association"].update(value="0.3"),
      'association.value: "0.3": Input should be a valid number'),
-    (TRUTH, lambda d: d["graph"].update(edges_named=[["Dose"]]), "graph.edges_named.0: "),
+    (TRUTH.replace(MEDIATED, HIDDEN), lambda d: d["graph"].update(edges_named=[["Dose"]]),
+     "graph.edges_named.0: "),
     (f"{PRIVATE}/test.parquet", POINTER,
      "a Git LFS pointer, not the table itself; run `git lfs pull`"),
     (f"scenes/{MEDIATED}/variants/clean/data.parquet", None, "data.parquet: not found"),
