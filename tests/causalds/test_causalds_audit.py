@@ -145,14 +145,9 @@ def test_a_wrong_truth_is_named(key, motif, harm, message):
     assert all(line.startswith(truth["task_id"]) for line in problems)
 
 
-def _stored(harm: Callable[[dict[str, Any]], object], motif: str) -> list[str]:
-    """Problems of a scene of this motif once its stored quantities were tampered with."""
-    found, _ = _scene_with("causal_sketch.edges_only", motif)
-    row = found["causalds_worlds"][0]
-    record = json.loads(row["world_json"])
-    harm(record["quantities"])
-    row["world_json"] = json.dumps(record)
-    return _audit(found)
+def _loose(quantity: dict[str, Any]) -> None:
+    """As if only its first digit were known."""
+    quantity["se"] = abs(quantity["value"]) / 3
 
 
 WRONG_NUMBERS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
@@ -173,35 +168,27 @@ WRONG_NUMBERS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("collider", lambda q: q["partial"].pop("Z"), "partial correlations are given [], not ['Z']"),
     ("confounding", lambda q: q["outcome_sd"].update(value=q["outcome_sd"]["value"] * 1.2),
      "outcome_sd: published"),
+    # The prompt promises the margin: four combined standard errors must leave it standing.
+    ("confounding", lambda q: _loose(q["ate"]), "effect_estimate.ate_sign_only: asked although"),
+    ("confounding", lambda q: _loose(q["ate"]), "effect_estimate.ate_point: asked although"),
+    ("chain", lambda q: q["nie"].update(value=0.0), "mediation_effect.effect_uq_95: asked"),
+    ("confounding", lambda q: _loose(q["association"]), "association.sign_only: asked although"),
+    ("confounding", lambda q: _loose(q["change"]["Z"]), "delta_sign_only: asked although"),
+    ("confounding", lambda q: q["outcome_sd"].update(se=9 * q["outcome_sd"]["value"]),
+     "counterfactual_effect.sign_only: asked although"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("motif", "harm", "message"), WRONG_NUMBERS)
-def test_a_wrong_stored_number_is_named_without_a_task(motif, harm, message):
+def test_a_wrong_or_loose_stored_number_is_named_without_a_task(motif, harm, message):
     """World rows are published too, and tasks of later versions rest on them."""
-    assert any(f"quantities: {message}" in line for line in _stored(harm, motif))
-
-
-def _loose(quantity: dict[str, Any]) -> None:
-    """As if only its first digit were known."""
-    quantity["se"] = abs(quantity["value"]) / 3
-
-
-UNPROMISED: list[tuple[str, str, Callable[[dict[str, Any]], object]]] = [
-    ("effect_estimate.ate_sign_only", "confounding", lambda q: _loose(q["ate"])),
-    ("effect_estimate.ate_point", "confounding", lambda q: _loose(q["ate"])),
-    ("mediation_effect.effect_uq_95", "chain", lambda q: q["nie"].update(value=0.0)),
-    ("association.sign_only", "confounding", lambda q: _loose(q["association"])),
-    ("association.delta_sign_only", "confounding", lambda q: _loose(q["change"]["Z"])),
-    ("counterfactual_effect.sign_only", "confounding",
-     lambda q: q["outcome_sd"].update(se=9 * q["outcome_sd"]["value"])),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("key", "motif", "harm"), UNPROMISED)
-def test_a_margin_that_its_own_error_undoes_is_noticed(key, motif, harm):
-    """The prompt promises the margin: four combined standard errors must leave it standing."""
-    assert any(f"{key}: asked although" in line for line in _stored(harm, motif))
+    found, _ = _scene_with("causal_sketch.edges_only", motif)
+    row = found["causalds_worlds"][0]
+    record = json.loads(row["world_json"])
+    harm(record["quantities"])
+    row["world_json"] = json.dumps(record)
+    start = "" if "asked" in message else "quantities: "
+    assert any(start + message in line for line in _audit(found))
 
 
 def test_labels_out_of_step_with_the_features_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,18 +14,17 @@ from grader.errors import UsageError
 WHERE = "x.toml: splits.dev.causalds"
 
 
-def test_a_full_table_is_read() -> None:
-    """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
+def test_a_table_is_read_and_completed_by_the_defaults_of_the_paper() -> None:
+    """Zero weights drop out, motifs come in catalogue order, whatever the file's order. The size of
+    a release has no sensible default."""
     config = TRACK.parse(TomlTable(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), f"{WHERE}."))
     assert list(config.motifs.items()) == [("chain", 0.5), ("iv", 2.0)]
     assert (config.scenes, config.rows.train, config.rows.test) == (28, 400, 100)
-
-
-def test_defaults_are_those_of_the_paper() -> None:
-    """Rows and kinds may be left out."""
     config = TRACK.parse(TomlTable({"scenes": 1, "motifs": {"chain": 1}}, f"{WHERE}."))
     assert (config.rows.train, config.rows.test) == (16000, 4000)
     assert (config.treatment_binary, config.outcome_binary) == (0.75, 0.4)
+    with pytest.raises(UsageError, match=r"causalds\.scenes: missing"):
+        TRACK.parse(TomlTable({"motifs": {"chain": 1}}, f"{WHERE}."))
 
 
 def _proxy(**settings: object) -> dict[str, object]:
@@ -113,12 +112,6 @@ def _check_plans(release: ReleaseConfig) -> None:
         retellings = 0 if split.private else 3 * config.tellings
         assert len(planned["causalds"]) == config.scenes + retellings
         assert all(planned.values())
-
-
-def test_a_missing_number_of_scenes_is_refused() -> None:
-    """There is no sensible default for the size of a release."""
-    with pytest.raises(UsageError, match=r"causalds\.scenes: missing"):
-        TRACK.parse(TomlTable({"motifs": {"chain": 1}}, f"{WHERE}."))
 
 
 @pytest.mark.parametrize(

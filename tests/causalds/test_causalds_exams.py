@@ -104,25 +104,18 @@ def test_difficulty_tilts_as_in_equation_six(root: Path) -> None:
     )
 
 
-def test_cells_follow_the_weights_of_what_a_scene_can_host(root: Path) -> None:
-    """Frequencies over many draws against the restricted, renormalised weights."""
-    exam = model(root, "realistic")
+def test_a_variant_is_chosen_by_the_weights_of_what_a_scene_can_host(root: Path) -> None:
+    """Frequencies over many draws against the restricted, renormalised weights. Zero mass must not
+    end in an error or in the first of a list."""
+    exam, rng = model(root, "realistic"), np.random.default_rng(4)
     hosts = ["prediction.point_predictor", "effect_estimate.ate_point", "effect_estimate.ate_uq_95"]
-    rng = np.random.default_rng(4)
     found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
     expected = 0.203032 / (0.203032 + 0.113322)
     assert 1 - found["prediction.point_predictor"] / 4000 == pytest.approx(expected, abs=0.03)
     share = view_weights(exam, "effect_estimate", ("clean", "proxy"))["clean"]
     assert share == pytest.approx(0.362522 / (0.362522 + 0.325152))
-
-
-def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
-    """Zero mass must not end in an error or in the first of a list."""
-    exam = model(root, "realistic")
-    names = ("ate_sign_only", "ate_vs_assoc_sign_match")
-    hosts = [f"effect_estimate.{name}" for name in names]
-    rng = np.random.default_rng(4)
-    found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(400))
+    weightless = ["effect_estimate.ate_sign_only", "effect_estimate.ate_vs_assoc_sign_match"]
+    found = Counter(choose_variant(exam, "chain", weightless, rng) for _ in range(400))
     assert len(found) == 2 and min(found.values()) > 140
     assert view_weights(exam, "identification", ("proxy_hard",)) == {"proxy_hard": 1}
 
@@ -158,14 +151,18 @@ def test_a_plan_is_composed_by_the_rules_of_what_is_built(root: Path) -> None:
         compose(model(root, "realistic", tasks=len(planned) + 1), planned, KEY, "x")
 
 
+def _confounding(odd: int) -> list[Candidate]:
+    """Sixty scenes that can be asked everything, the first ``odd`` with another verdict."""
+    hosts = _everything(("clean",))
+    return [scene(i, "confounding", hosts, "False" if i < odd else "True") for i in range(60)]
+
+
 def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
     """Of 60 scenes four have another verdict; whether the seven that are asked for theirs agree is
     a matter of luck, and most deals would be constant."""
     exam, views = model(root, "realistic"), ("clean",)
     key = "counterfactual_identification.identifiable_boolean"
-    found = [
-        scene(i, "confounding", _everything(views), "False" if i < 4 else "True") for i in range(60)
-    ]
+    found = _confounding(4)
     for seed in range(12):
         cells = deal_cells(exam, found, views, np.random.default_rng(seed))
         asked = [place for place, cell in enumerate(cells) if cell.variant == key]
@@ -178,11 +175,7 @@ def test_a_private_deal_does_not_look_at_answers(root: Path) -> None:
     exam = model(root, "realistic", tasks=60)
     asked = []
     for odd in (4, 0):
-        found = [
-            scene(i, "confounding", _everything(("clean",)), "False" if i < odd else "True")
-            for i in range(60)
-        ]
-        drawn = compose(exam, found, KEY, "x", private=True)
+        drawn = compose(exam, _confounding(odd), KEY, "x", private=True)
         asked.append(sorted(name.rpartition("/")[0] for name in drawn.task_ids))
     assert asked[0] == asked[1]
 
@@ -209,9 +202,9 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
         found = Counter(VARIANTS[cell.variant].family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
-        asked = {s for s, cell in zip(structures, cells, strict=True)
-                 if VARIANTS[cell.variant].family == "mediation_effect"}  # fmt: skip
-        assert asked == {"chain"}
+        families = [VARIANTS[cell.variant].family for cell in cells]
+        asked = zip(families, structures, strict=True)
+        assert {s for f, s in asked if f == "mediation_effect"} == {"chain"}
 
 
 def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:

@@ -36,17 +36,11 @@ def test_truths_and_verdicts_are_the_same_in_every_view() -> None:
 
 def test_a_world_is_stored_in_the_nine_digits_that_it_was_built_from() -> None:
     """Every further digit would be another one on another processor, and so would the shard."""
-
-    def numbers(value: object) -> list[float]:
-        if isinstance(value, dict):
-            return [n for part in value.values() for n in numbers(part)]
-        if isinstance(value, list):
-            return [n for part in value for n in numbers(part)]
-        return [value] if isinstance(value, float) else []
-
     for one in in_views():
         record = world(one)
-        found = numbers([record["world"], record["views"], record["quantities"]])
+        stored = json.dumps([record["world"], record["views"], record["quantities"]])
+        found = list[float]()
+        json.loads(stored, parse_float=lambda text: found.append(float(text)))
         assert len(found) > 20
         assert [n for n in found if n != float(f"{n:.9g}")] == []
 
@@ -57,28 +51,15 @@ def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
     for one in in_views():
         record = world(one)
         bundles = [b for view in record["views"].values() for b in view["bundles"].values()]
-        found = any(
-            any(m["parameters"].get("squares", ())) for b in bundles for m in b["measurements"]
-        )
+        parameters = [m["parameters"] for b in bundles for m in b["measurements"]]
         name = record["plan"]["equations"]["continuous"]
+        found = any(any(one.get("squares", ())) for one in parameters)
         squared[name] = squared.get(name, False) or found
     assert set(squared.values()) == {True, False}
     assert all(found is not is_empirical("continuous", name) for name, found in squared.items())
 
 
-def test_views_share_their_rows() -> None:
-    for one in in_views():
-        rows = by_view(one)
-        clean = {part: values(rows["clean"], part) for part in ("data", "test_features")}
-        for view in ALL_VIEWS[1:]:
-            for part, columns in clean.items():
-                shown = values(rows[view], part)
-                for name in columns.keys() & shown.keys():
-                    assert np.array_equal(columns[name], shown[name])
-                assert len({v.size for v in (*columns.values(), *shown.values())}) == 1
-
-
-def test_replaced_variables_appear_in_calibration_rows_only() -> None:
+def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_only() -> None:
     """A column of the variable itself would make its measurements pointless."""
     replaced = 0
     for one in in_views():
@@ -86,6 +67,10 @@ def test_replaced_variables_appear_in_calibration_rows_only() -> None:
         clean = values(rows["clean"], "data")
         assert rows["clean"]["calibration"] == []
         for view in ALL_VIEWS[1:]:
+            for part in ("data", "test_features"):
+                shown, own = values(rows["clean"], part), values(rows[view], part)
+                assert all(np.array_equal(shown[name], own[name]) for name in shown.keys() & own)
+                assert len({v.size for v in (*shown.values(), *own.values())}) == 1
             bundles = record["views"][view]["bundles"]
             names = {record["variables"][node]["name"] for node in bundles}
             data, calibration = values(rows[view], "data"), values(rows[view], "calibration")
