@@ -43,22 +43,19 @@ def full() -> list[Structure]:
 
 
 def identifiable(motif: Motif) -> bool:
-    return is_identifiable(motif.graph, motif.treatment, motif.outcome, "ate")
+    return is_identifiable(*motif.effect, "ate")
 
 
 def test_quotas_are_met_by_largest_remainder(full: list[Structure]) -> None:
-    motifs = Counter(structure.motif for structure in full)
-    composition = FULL
-    planted = composition.planted
-    for name, share in composition.motifs.items():
+    motifs, planted = Counter(structure.motif for structure in full), FULL.planted
+    for name, share in FULL.motifs.items():
         share -= sum(planted.values()) if name == "confounding" else 0.0
         assert abs(motifs[name] - share * SCENES) < 1.5, name
     for name, share in planted.items():
         assert abs(motifs[name] - share * SCENES) < 1, name
     labels = Counter(structure.label for structure in full)
-    for k, share in enumerate(composition.grafts):
-        if k:
-            assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
+    for k, share in enumerate(FULL.grafts[1:], start=1):
+        assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
     verdicts = Counter(identifiable(structure.query) for structure in full)
     assert abs(verdicts[False] - (0.2446 + 0.0441 + 0.06) * SCENES) < 3
     assert abs(Counter(p.treatment_kind for p in full)["binary"] - 0.75 * SCENES) < 1
@@ -69,9 +66,7 @@ def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[Struct
     """At least three in ten scenes with an unmeasured variable are identifiable."""
     hidden = [identifiable(structure.query) for structure in full if structure.latent]
     assert sum(hidden) / len(hidden) >= 0.3
-    paper = [
-        identifiable(structure.query) for structure in planned("paper", 300) if structure.latent
-    ]
+    paper = [identifiable(one.query) for one in planned("paper", 300) if one.latent]
     assert sum(paper) / len(paper) < 0.2, "the paper's composition leaves the shortcut open"
 
 
@@ -83,23 +78,19 @@ def test_only_hosts_are_grafted_and_labels_count_the_grafts(full: list[Structure
             assert structure.motif in HOSTS and structure.label == f"grafted_{len(grafts)}"
         else:
             assert structure.label == structure.motif and not grafts
-        assert (
-            structure.treatment
-            in MOTIFS.get(structure.motif, PLANTED.get(structure.motif)).graph.nodes
-        )
+        assert structure.treatment in {**MOTIFS, **PLANTED}[structure.motif].graph.nodes
 
 
 def test_planted_structures_separate_rung_three_from_rung_two(full: list[Structure]) -> None:
     """Without them the third rung would copy the second."""
     for structure in full:
-        query = (structure.query.graph, structure.treatment, structure.outcome)
+        query = structure.query.effect
+        if structure.motif in PLANTED:
+            assert structure.label == structure.motif and is_identifiable(*query, "ate")
         if structure.motif == "napkin":
-            assert structure.treatment_kind == "continuous" and structure.label == "napkin"
-            assert is_identifiable(*query, "ate") and not is_identifiable(
-                *query, "ett", binary_treatment=False
-            )
+            assert structure.treatment_kind == "continuous"
+            assert not is_identifiable(*query, "ett", binary_treatment=False)
         if structure.motif == "mediation_confounded":
-            assert structure.label == "mediation_confounded" and is_identifiable(*query, "ate")
             assert not is_identifiable(*query, "nde") and not is_identifiable(*query, "nie")
     assert not {p.motif for p in planned("paper", 300)} & set(PLANTED)
 
@@ -117,15 +108,12 @@ def test_harmless_latent_variables_change_no_verdict() -> None:
             assert grown is not None and len(grown.graph.latent) == len(motif.graph.latent) + 1
             before, after = (
                 (
-                    identification_method(m.graph, m.treatment, m.outcome),
+                    identification_method(graph, x, y),
                     audit_graph.has_hedge(
-                        audit_graph.graph_of(m.graph.edges, m.graph.nodes),
-                        m.treatment,
-                        m.outcome,
-                        m.graph.latent,
+                        audit_graph.graph_of(graph.edges, graph.nodes), x, y, graph.latent
                     ),
                 )
-                for m in (motif, grown)
+                for graph, x, y in (motif.effect, grown.effect)
             )
             assert before == after
             found += 1
@@ -157,10 +145,7 @@ def test_composition_table_shows_requested_beside_realised(full: list[Structure]
 @pytest.mark.slow
 def test_every_shipped_verdict_is_proved(full: list[Structure]) -> None:
     """The whole plan: each yes by evaluation, each no by twin models, and no third way."""
-    seen = {
-        (structure.nodes, structure.edges, structure.latent): structure.query.effect
-        for structure in full
-    }
+    seen = {(one.nodes, one.edges, one.latent): one.query.effect for one in full}
     assert len(seen) > 200
     check(list(seen.values()), 7)
 
@@ -168,6 +153,4 @@ def test_every_shipped_verdict_is_proved(full: list[Structure]) -> None:
 def test_a_latent_confounder_spoils_what_it_should() -> None:
     """The quota of unidentifiable scenes is made of these."""
     spoiled = {name for name in HOSTS if not identifiable(add_confounder(MOTIFS[name]))}
-    assert spoiled == {
-        "mediation", "confounding", "arrowhead", "diamondcut", "iv", "triangle"
-    }  # fmt: skip
+    assert spoiled == {"mediation", "confounding", "arrowhead", "diamondcut", "iv", "triangle"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from causalds_scenes import table
 
-from builder.splits.config import ReleaseConfig, load_config
+from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
 from builder.tracks.causalds.track import TRACK
@@ -87,21 +87,15 @@ def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["mini", "leak-400", "private-example"])
+@pytest.mark.parametrize(
+    "name",
+    ["mini", "leak-400", "private-example", pytest.param("main", marks=pytest.mark.slow)],
+)
 def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
-    """What documentation and tests build must at least parse, and plan."""
+    """What documentation and tests build must at least parse, and plan: quotas are met, and there
+    are names enough in the knowledge graph."""
     release = load_config(root / "splits" / f"{name}.toml", TRACKS)
     assert release.name == name
-    _check_plans(release)
-
-
-@pytest.mark.slow
-def test_the_main_release_can_be_planned(root: Path) -> None:
-    """Quotas are met, and there are names enough in the knowledge graph."""
-    _check_plans(load_config(root / "splits" / "main.toml", TRACKS))
-
-
-def _check_plans(release: ReleaseConfig) -> None:
     for split in release.splits:
         configs = dict(split.tracks)
         planned = {

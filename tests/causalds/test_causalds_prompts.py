@@ -171,13 +171,6 @@ def test_no_effect_is_zero_by_accident() -> None:
             assert effect.source == "structural_zero" or _room(effect, truths.outcome_sd) >= 4
 
 
-def test_a_zero_that_the_graph_makes_is_kept() -> None:
-    """Without a directed path an effect is 0, and asked about."""
-    plan = _plan("fork")
-    truths = sample_hidden_world(plan, attempt_key(b"k" * 32, 0))[1]
-    assert truths.ate is not None and truths.ate.source == "structural_zero"
-
-
 def test_the_sd_of_a_fair_coin_is_not_known_to_seven_digits() -> None:
     """Where a binary outcome is as often 0 as 1 its sd is at its peak: the error of first order is
     0, and a world with a mean of 0.5025 was refused for an sd of 0.499994."""
