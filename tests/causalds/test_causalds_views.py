@@ -9,7 +9,7 @@ from causalds_scenes import by_view, in_views, specs, values, world
 from builder.equations.mechanisms import is_empirical
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
-from builder.tracks.causalds.make.measure import MeasuredConcept, NoBundle, draw_bundle
+from builder.tracks.causalds.make.observe import MeasuredConcept, NoBundle, draw_bundle
 from builder.tracks.causalds.track import TRACK
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")

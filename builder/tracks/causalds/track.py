@@ -151,7 +151,6 @@ def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Questio
 
 
 def _class(question: Question) -> str:
-    """Return the class of the right answer; see :func:`.exams.candidates.label_class`."""
     truth = question.truth
     value = None if truth.quantity is None else truth.quantity.value
     return label_class(truth.target, value, truth.should_abstain)

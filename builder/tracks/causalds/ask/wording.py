@@ -139,8 +139,7 @@ def percent(share: float) -> str:
 
 def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
     """Return the names in an order that depends on them and ``rng`` alone, so not on the graph."""
-    ordered = sorted(names)
-    return random_order(rng, ordered)
+    return random_order(rng, sorted(names))
 
 
 def bullets(names: Sequence[str]) -> str:

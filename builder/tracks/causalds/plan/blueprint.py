@@ -76,27 +76,24 @@ def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
     """Return the number of scenes by motif and planted structure. Planted ones are taken from those
     of ``PLANTED_FROM``. Raises :class:`Fault` where that has too few."""
     counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
-    if planted and PLANTED_FROM not in counts:
+    if not planted:
+        return counts
+    if PLANTED_FROM not in counts:
         raise Fault(
             f"planted structures take the place of scenes of motif '{PLANTED_FROM}', which has no "
             "weight; give it one, or plant nothing: planted = {}",
             "planted",
         )
-    if planted:
-        rest = max(0.0, 1.0 - sum(planted.values()))
-        wanted = largest_remainder({**planted, "": rest}, scenes)
-        taken = sum(wanted[name] for name in planted)
-        there = counts[PLANTED_FROM]
-        if taken > there:
-            raise Fault(
-                f"{taken} scenes are wanted out of the {there} of motif '{PLANTED_FROM}'; give "
-                "that motif a larger weight, or plant fewer",
-                "planted",
-            )
-        if taken:
-            counts[PLANTED_FROM] = there - taken
-        counts |= {name: wanted[name] for name in planted}
-    return counts
+    rest = max(0.0, 1.0 - sum(planted.values()))
+    wanted = largest_remainder({**planted, "": rest}, scenes)
+    taken, there = sum(wanted[name] for name in planted), counts[PLANTED_FROM]
+    if taken > there:
+        raise Fault(
+            f"{taken} scenes are wanted out of the {there} of motif '{PLANTED_FROM}'; give that "
+            "motif a larger weight, or plant fewer",
+            "planted",
+        )
+    return {**counts, PLANTED_FROM: there - taken, **{name: wanted[name] for name in planted}}
 
 
 def check_quotas(composition: Composition, scenes: int) -> None:
