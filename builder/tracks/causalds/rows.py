@@ -17,7 +17,6 @@ from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_columns
 from builder.tracks.causalds.make.scene import Scene, Truths
-from grader.scoring.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
@@ -50,7 +49,9 @@ def instance_rows(
         predicted = not spec.private or any(one.family == "prediction" for one in variants)
         for variant, (key, question) in zip(variants, questions, strict=True):
             view, inputs, truth = shown.view.name, dict(question.inputs), question.truth
-            name = _task_id(spec, variant, question.detail, view)
+            detail = f"of {question.detail}" * bool(question.detail)
+            parts = filter(None, [key, detail, view * (view != CLEAN.name)])
+            name = public_id("cds", spec.id_key, "/".join(parts))
             tasks[name] = (key, view, question.detail)
             if "columns" in inputs:
                 inputs["columns"] = [column.name for column in shown.columns]
@@ -83,12 +84,6 @@ def instance_rows(
     )
     found["causalds_worlds"].append(row)
     return found
-
-
-def _task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
-    """Return a task's public id, from id key, variant, ``detail`` (what it names) and view."""
-    parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
-    return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
 
 def _scene_row(

@@ -1,11 +1,9 @@
 """Ask for predictions, and about the association of treatment and outcome (paper 3.4 and A.9).
 
-Predictions are of held-out outcomes (rung 1). Other subjects (rungs 1 and 2) are the association,
-how it changes when a third variable is taken into account, and what conditioning on that one opens.
 In the questions about colliders the named variable is one, or affected by one, in some and not in
-others, and each variant chooses so that every answer is common: otherwise "the association is
-there" and "there is no bias" would nearly always be right. Of each kind it is the first in table
-order, which is random and the same in every view and every telling of a scene.
+others, so that every answer is common: otherwise "the association is there" and "there is no bias"
+would nearly always be right. Of each kind it is the first in table order, which is random and the
+same in every view and every telling of a scene.
 """
 
 from collections.abc import Iterator
@@ -44,7 +42,7 @@ _ALONE: Final = 0.25
 @asks("association.sign_only")
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for the sign of the population correlation, unless it lies inside its margin."""
-    label, margin = clear_association(scene)
+    label, margin = clear_label(scene, scene.truths.association)
     if label is not None:
         slots = {"symbol": "r", "margin": margin}
         yield Question(ends(scene), Truth({"accepted": _spellings(label)}), slots=slots)
@@ -60,9 +58,9 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for the signs of the correlation and of the partial correlation, for each of up to three
     variables given. Not asked where a sign lies inside its margin."""
-    before, least_before = clear_association(scene)
+    before, least_before = clear_label(scene, scene.truths.association)
     for node in scene.other_nodes[:MOST_NAMED]:
-        after, least_after = _clear_label(scene, scene.truths.partial[node], node)
+        after, least_after = clear_label(scene, scene.truths.partial[node], node)
         if before is None or after is None:
             continue
         accepted = {"accepted_before": _spellings(before), "accepted_after": _spellings(after)}
@@ -81,7 +79,7 @@ def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for the sign of the change given each of up to three variables, where it is clear."""
     for node in scene.other_nodes[:MOST_NAMED]:
-        label, margin = _clear_label(scene, scene.truths.change[node], node)
+        label, margin = clear_label(scene, scene.truths.change[node], node)
         if label is not None:
             yield _question_given(scene, node, Truth({"accepted": [label]}), margin_s=margin)
 
@@ -109,7 +107,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
     for node in (*_openers(scene)[:1], *unassociated):
-        sign, margin = _clear_label(scene, scene.truths.partial[node], node)
+        sign, margin = clear_label(scene, scene.truths.partial[node], node)
         if sign is not None:
             truth = Truth({"accepted": [sign != "0"]})
             yield _question_given(scene, node, truth, "variable", margin_s=margin)
@@ -120,7 +118,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
     """Ask for the sign of the partial correlation given a path opener and given another node, each
     where it is clear of its margin."""
     for node in _one_of_each(scene):
-        label, margin = _clear_label(scene, scene.truths.partial[node], node)
+        label, margin = clear_label(scene, scene.truths.partial[node], node)
         if label is not None:
             truth = Truth({"accepted": _spellings(label)})
             yield _question_given(scene, node, truth, "variable", symbol="s", margin_s=margin)
@@ -168,12 +166,7 @@ def _one_of_each(scene: Scene) -> list[str]:
     return [*openers[:1], *rest[:1]]
 
 
-def clear_association(scene: Scene) -> tuple[str | None, str]:
-    """Return the correlation's sign as label (None inside its margin), and the printed margin."""
-    return _clear_label(scene, scene.truths.association)
-
-
-def _clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
+def clear_label(scene: Scene, quantity: Quantity, *named: str) -> tuple[str | None, str]:
     """Return the label of a sign (None inside its margin) and the margin as printed."""
     margin = _margin(scene, *named)
     return clear_sign(quantity, margin), number(margin)

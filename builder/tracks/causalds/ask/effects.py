@@ -20,7 +20,7 @@ from builder.graphs.identification import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.tracks.causalds.ask.association import clear_association
+from builder.tracks.causalds.ask.association import clear_label
 from builder.tracks.causalds.ask.wording import (
     Question,
     Truth,
@@ -193,7 +193,7 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
     """Ask whether association (its sign must be clear) and ATE have the same sign, and not 0.
     Abstaining is right where the ATE is not identifiable."""
     effect = scene.truths.ate
-    associated, margin = clear_association(scene)
+    associated, margin = clear_label(scene, scene.truths.association)
     caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
     if associated is None:
         return

@@ -1,19 +1,15 @@
 """Audit a scene: work out every published truth again another way.
 
-The gate of a release calls :func:`audit_instance` on rows as they were written. Numbers are
-re-estimated by :mod:`builder.tracks.causalds.check.stored_scene`, graph labels re-derived by
-:mod:`builder.tracks.causalds.check.graph`. The story is read back, and the data are held against
-the world.
+Numbers are estimated again by :mod:`.stored_scene`, graph labels derived again by :mod:`.graph`.
+The story is read back, and the data are held against the world.
 
 Some ten numbers a scene are held against simulated units, each within five standard errors: of a
 million scenes chance alone would refuse six. A scene with a problem is therefore checked again,
-with other units and more of them. A problem that is due to chance does not come back, and a wrong
-number stands out more.
+with other units and more of them.
 
 ``builder.stories.verify`` checks which sentence is said to tell which fact, not what it means. A
-reader that knows plain English and no frame of the teller reads that. It is given every name. Words
-of the scene that sound like effects are taken out first: mechanisms ("each vent cools the ward")
-and states ("whether sessions were held").
+reader that knows plain English and no frame of the teller reads that. Words of the scene that sound
+like effects are taken out first: mechanisms ("each vent cools the ward") and states.
 """
 
 import json

@@ -44,12 +44,10 @@ class Thresholds:
 class View:
     """A way of showing a scene. ``clean`` shows every observed variable as it is.
 
-    All pairs are (least, most). ``concepts`` is the number of replaced variables, ``columns`` that
-    of measurements of each. ``noise`` is the noise scale, in sds of the concept. ``calibration`` is
-    the share of training rows in which the replaced variables are shown. ``neural``, ``mixture``
-    and ``heteroscedastic`` are shares of continuous measurements. ``spread`` bounds the factor of a
-    varying noise scale. ``window`` bounds how well all measurements together recover a replaced
-    variable (R², AUC of a binary one), None: not at all.
+    Pairs are (least, most): replaced variables (``concepts``), measurements of each (``columns``),
+    ``noise`` scale in sds of the concept, factor of a varying scale (``spread``), and how well all
+    measurements recover a variable (``window``: R² or AUC). ``calibration`` is the share of rows
+    with replaced variables, ``neural``, ``mixture``, ``heteroscedastic`` are those of measurements.
     """
 
     name: str

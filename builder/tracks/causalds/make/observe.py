@@ -340,10 +340,8 @@ def recoverability(
 
     Scores are R², or AUC if it is binary, of three best models: ``naive``, linear in one column,
     fitted to calibration rows, ``single`` and ``joint``, boosted, of one column and of all, fitted
-    to training rows. The other members are differences. Arguments are measurements and the
-    variable, of shapes (n, d) and (n,), in training, calibration and held-out rows.
-    ``joint_only`` leaves all but ``joint`` out.
-    """
+    to training rows; and differences. Arguments are measurements (n, d) and the variable (n,) in
+    training, calibration and held-out rows."""
     from sklearn import ensemble, linear_model, metrics
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 

@@ -4,11 +4,10 @@ A scene whose graph occurs in no domain with names that are still free gets anot
 same motif, with as many grafts, the same verdict and the same kind of injected variable.
 
 For the matched verbalisation-swap ablation (paper A.12) a scene is told again. The members of a
-bundle are instances of their own with one world, one table and one order of columns. Names and
-story differ: two domains of the knowledge graph, invented names, letters. A scene that a language
-model told has three tellings by rule beside it: a domain, invented names, letters. Or the model
-tells all four, each from another causal pair, as in the paper. Only splits with public truth have
-them, since each member tells what the others ask.
+bundle have one world, one table and one order of columns. Names and story differ: two domains of
+the knowledge graph (or a model's story and one domain), invented names, letters. Or a model tells
+all four, each from another causal pair. Each member tells what the others ask, so only splits with
+public truth have them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,11 +56,11 @@ def name_scenes(
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """Return the plans with their names from the knowledge graph. No two of ``NAMED_TOGETHER`` have
-    the same set of names while there are others. ``streams(purpose)`` gives random numbers. A
-    redrawn graph still hosts the planned variant. ``private`` chooses the part of the knowledge
-    graph. Scenes planned for an exam are named together, each domain at most ``ALIKE`` times if it
-    can be. Raises :class:`UsageError` without names."""
+    """Return the plans with names from the ``private`` or public part of the knowledge graph.
+
+    No two of ``NAMED_TOGETHER`` have the same set of names while there are others. A redrawn graph
+    still hosts the planned variant. Scenes of an exam are named together, each domain at most
+    ``ALIKE`` times if it can be. Raises :class:`UsageError` without names."""
     part: Part = "private" if private else "public"
     named = list(plans)
     for start in range(0, len(plans), NAMED_TOGETHER):

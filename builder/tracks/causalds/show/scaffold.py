@@ -56,7 +56,8 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
     module = getattr(ask, "func", ask).__module__
     lacking = [line for used, line in _IMPORTS.items() if used not in vars(sys.modules[module])]
     tasks, cases = _example_cases(like.key, key.replace(".", "_"))
-    task = next(iter(tasks.values()))
+    task, names = next(iter(tasks.values())), ELIGIBILITY[like.key].inputs
+    constants = (name for name, value in vars(eligibility).items() if value == names)
     slots = {
         "key": key,
         "family": family,
@@ -68,7 +69,7 @@ def write_scaffold(key: str, shape: str, folder: Path) -> list[tuple[Path, str]]
         "shape": shape,
         "field": like.shape.field,
         "inputs": _inputs_text(task["inputs"]),
-        "names": _names_text(ELIGIBILITY[like.key].inputs),
+        "names": next(constants, f"frozenset({sorted(names)})"),
         "target": "" if "value" in task else f"    target = {task['target']!r}\n",
         "truth": "quantity=scene.truths.ate" if "value" in task else "target",
         "tasks": _LINES.join(f"{_json(name)}: {_json(own)}" for name, own in tasks.items()),
@@ -108,12 +109,6 @@ def _inputs_text(inputs: Mapping[str, object]) -> str:
     if has_ends and not others:
         return "ends(scene)"
     return f"{{{', '.join(['**ends(scene)'] * has_ends + others)}}}"
-
-
-def _names_text(names: frozenset[str]) -> str:
-    """Return the Python expression of a variant's declared inputs, a constant if one fits."""
-    constants = (name for name, value in vars(eligibility).items() if value == names)
-    return next(constants, "frozenset({" + ", ".join(f'"{n}"' for n in sorted(names)) + "})")
 
 
 def _json(value: object) -> str:
