@@ -56,14 +56,12 @@ def plan(
 @cache
 def public() -> tuple[BuiltInstance, ...]:
     """A built public-truth split over all motifs; every variant is asked."""
-    motifs = dict.fromkeys(MOTIFS, 1)
-    found = specs(scenes=24, motifs=motifs)
-    return tuple(TRACK.build(spec) for spec in found)
+    return tuple(map(TRACK.build, specs(scenes=24, motifs=dict.fromkeys(MOTIFS, 1))))
 
 
 @cache
 def private() -> tuple[BuiltInstance, ...]:
-    return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=24, split="test"))
+    return tuple(map(TRACK.build, specs(private=True, scenes=24, split="test")))
 
 
 def rows(built: BuiltInstance, config: str) -> Sequence[Mapping[str, Any]]:
@@ -78,10 +76,7 @@ def world(built: BuiltInstance) -> dict[str, Any]:
     return _parsed(rows(built, "_worlds")[0]["world_json"])
 
 
-@cache
-def _parsed(world_json: str) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(world_json)
-    return record
+_parsed: Any = cache(json.loads)
 
 
 def asked(built: BuiltInstance) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
@@ -102,25 +97,16 @@ def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built
 
 
 @cache
-def _planned_in_views() -> Sequence[InstanceSpec]:
-    return plan(
+def in_views() -> tuple[BuiltInstance, ...]:
+    """Scenes in all views that all tests look at, built once a process."""
+    planned = plan(
         {
             "scenes": 12, "composition": "full", "rows": {"train": 600, "test": 100},
             "views": list(VIEWS), "outcome_measured": 0.3,
             "planted": {"napkin": 0.1, "mediation_confounded": 0.1},
         }
     )  # fmt: skip
-
-
-@cache
-def scene_in_views(index: int) -> BuiltInstance:
-    """One of the scenes that all tests look at, for those that one is enough for."""
-    return TRACK.build(_planned_in_views()[index])
-
-
-def in_views() -> tuple[BuiltInstance, ...]:
-    """All of them, built once a process."""
-    return tuple(scene_in_views(index) for index in range(len(_planned_in_views())))
+    return tuple(map(TRACK.build, planned))
 
 
 def plain(scene: Mapping[str, Any]) -> dict[str, Any]:

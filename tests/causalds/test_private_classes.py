@@ -19,8 +19,6 @@ from grader.errors import UsageError
 SECRETS = 8
 TASKS = 66
 """Two of each variant: twins."""
-
-
 ABSTAIN = {"abstain", "unknown", "None"}
 """Classes of which abstaining is the right answer."""
 
@@ -56,11 +54,16 @@ def classes() -> dict[str, list[list[str]]]:
     return {key: rows for key, rows in found.items() if len({x for r in rows for x in r}) > 1}
 
 
+def _share(rows: list[list[str]]) -> float:
+    """The share of each class of a variant."""
+    return 1 / len({label for row in rows for label in row})
+
+
 def test_twins_are_alike_as_often_as_chance_has_it() -> None:
     """Dealt in turn, they never were. The bound is 4 standard errors, over variants and secrets."""
     alike = expected = variance = 0.0
     for rows in classes().values():
-        share = 1 / len({label for row in rows for label in row})
+        share = _share(rows)
         alike += sum(one == other for one, other in rows)
         expected += share * len(rows)
         variance += share * (1 - share) * len(rows)
@@ -73,7 +76,7 @@ def test_one_known_answer_does_not_tell_its_twin() -> None:
     guesses the other in the exams of the rest no better than by its share (4 standard errors)."""
     hits = expected = variance = 0.0
     for rows in classes().values():
-        share = 1 / len({label for row in rows for label in row})
+        share = _share(rows)
         beside: dict[str, Counter[str]] = defaultdict(Counter)
         for one, other in rows[: SECRETS // 2]:
             beside[one][other] += 1
@@ -102,13 +105,9 @@ def test_classes_have_equal_shares_over_many_secrets() -> None:
 def test_abstentions_are_drawn_by_themselves() -> None:
     """How many effects are not identifiable differs from exam to exam as the number of heads does.
     Dealt in turn it was the same in all."""
-    numbers, variance = [], 0.0
     asked = [rows for rows in classes().values() if {x for r in rows for x in r} & ABSTAIN]
-    for rows in asked:
-        share = 1 / len({label for row in rows for label in row})
-        variance += len(rows[0]) * share * (1 - share)
-    for number in range(SECRETS):
-        numbers.append(sum(label in ABSTAIN for rows in asked for label in rows[number]))
+    variance = sum(len(rows[0]) * _share(rows) * (1 - _share(rows)) for rows in asked)
+    numbers = [sum(x in ABSTAIN for rows in asked for x in rows[n]) for n in range(SECRETS)]
     statistic = sum((n - sum(numbers) / SECRETS) ** 2 for n in numbers) / variance
     assert len(asked) >= 9
     assert 1e-4 < scipy.stats.chi2.sf(statistic, SECRETS - 1) < 1 - 1e-4, numbers
