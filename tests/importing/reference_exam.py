@@ -1,6 +1,6 @@
 """A miniature of the public reference release, of its published formats what an import reads.
 
-``ASKED`` lists for each answer the pool and the loss of the published rules, worked by hand. ``None``
+``ASKED`` lists for each answer the pool and the loss of the published rules, worked by hand; None
 is a task that the rules drop.
 """
 
