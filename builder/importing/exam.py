@@ -16,8 +16,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from builder.importing.files import FETCH, TEXT, read_object
-from builder.importing.item import TRACK, Item, scene_row
+from builder.importing.published import FETCH, TEXT, TRACK, Item, read_object, scene_row
 from builder.importing.truth import published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table

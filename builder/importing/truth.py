@@ -9,8 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from builder.importing.files import FLAG, LISTS, NAMES, NUMBER, PAIRS, Document
-from builder.importing.item import Item, PublishedScene
+from builder.importing.published import (
+    FLAG,
+    LISTS,
+    NAMES,
+    NUMBER,
+    PAIRS,
+    Document,
+    Item,
+    PublishedScene,
+)
 from grader.io.jsonio import clip
 from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
 
