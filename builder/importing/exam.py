@@ -1,8 +1,6 @@
-"""The import of the reference's exam as a release with public truth.
+"""The import of the reference's exam as a release with public truth, in the form of a built one.
 
-Shards, manifest, card and exam have the form of a built release, so that `verify`, `workspace`,
-`grade` and `load_dataset` work alike. Values are stored as published, not rounded: what was
-published is the truth here, to the last digit.
+Values are stored as published, not rounded: what was published is the truth, to the last digit.
 """
 
 import hashlib
@@ -42,9 +40,8 @@ from grader.tracks.causalds import TRACK as GRADER
 from grader.version import __version__
 
 RELEASE: Final = ("causalds-reference", "1")
-"""Name and version of what is written."""
 TITLE: Final = "CausalDS reference exam (imported)"
-"""The title of its card, which its manifest has as ``configuration.imported``."""
+"""Name and version of what is written, and the title of its card."""
 
 
 @dataclass(slots=True)
@@ -91,8 +88,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
             marked = schema_with_canary(schema, mark)
             shards += write_groups(name, exam.split, public, marked, groups)
         shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
-        manifest = _manifest(exam, shards)
-        write_papers(manifest, public)
+        write_papers(_manifest(exam, shards), public)
     return exam
 
 
