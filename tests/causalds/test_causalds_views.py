@@ -60,8 +60,9 @@ def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
 
 
 def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_only() -> None:
-    """A column of the variable itself would make its measurements pointless."""
-    replaced = 0
+    """A column of the variable itself would make its measurements pointless. Chosen rows must look
+    like any others: their mean index is that of a random draw."""
+    replaced, indices = 0, list[float]()
     for one in in_views():
         rows, record = by_view(one), world(one)
         clean = values(rows["clean"], "data")
@@ -78,6 +79,7 @@ def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_
             chosen = record["views"][view]["calibration"]
             share = VIEWS[view].calibration
             assert len(chosen) == round(share * 600) == len(set(chosen))
+            indices.append(float(np.mean(chosen)) / 599)
             for name in names:
                 assert np.array_equal(calibration[name], clean[name][chosen])
                 assert {f"{name}_meas_a", f"{name}_meas_b"} <= data.keys()
@@ -86,15 +88,6 @@ def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_
             assert not [n for n in features if n.partition("_meas_")[0] == outcome]
             replaced += len(names)
     assert replaced > 30
-
-
-def test_calibration_rows_are_a_simple_random_sample() -> None:
-    """Chosen rows must look like any others: their mean index is that of a random draw."""
-    indices = [
-        np.mean(world(one)["views"][view]["calibration"]) / 599
-        for one in in_views()
-        for view in ALL_VIEWS[1:]
-    ]
     assert abs(np.mean(indices) - 0.5) < 4 * np.sqrt(1 / 12 / 60 / len(indices))
 
 
