@@ -127,7 +127,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
-    """Return (variant, question) of all eligible tasks; of a private scene one at random."""
+    """Return (variant, question) of all eligible tasks, of a private scene one at random."""
     plan, wanted = scene.plan, scene.plan.questions.wanted
     able, family = hosted_variants(plan), str(plan.questions.variant).partition(".")[0]
     if plan.questions.variant is not None and attempt < FAMILY_ATTEMPTS:

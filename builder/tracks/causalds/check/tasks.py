@@ -196,7 +196,7 @@ def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
 
 
 def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return ``counts`` as accepted with valid sets, else ``otherwise`` or "non_id"."""
+    """Return a truth that accepts ``counts`` with valid sets, else ``otherwise`` or "non_id"."""
     word = _category(case.scene)
     unidentified: list[object] = ["non_id"]
     answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]

@@ -200,7 +200,7 @@ class _Balance:
         return True
 
     def _cost(self, pick: Pick) -> tuple[int, int, bool, int]:
-        """Return uses of scene, of domain by ``ALIKE``, whether its kind is spent, uses of view."""
+        """Return uses of scene, uses of domain by ``ALIKE``, is its kind spent, uses of view."""
         scene, task = pick
         asked, domain = self._scenes[scene.instance_id], self._domains[scene.traits["domain"]]
         is_spent = self.due[scene.traits["kind"]] <= 0

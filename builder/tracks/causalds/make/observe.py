@@ -279,7 +279,7 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
 def _bundles_of(
     plan: ScenePlan, world: World, view: View, key: bytes
 ) -> tuple[Callable[[str, int], Bundle], list[str]]:
-    """Return what draws a node's bundle, another each turn (or ``Rejection``), and the nodes."""
+    """Return a function that draws a node's bundle for a turn, and the nodes that get one."""
     query, rng = plan.structure.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))

@@ -219,7 +219,7 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
-    """Return whether each treatment is binary: a napkin's ETT would else follow its ATE."""
+    """Return whether each treatment is binary, never a napkin's: its ETT would follow its ATE."""
     free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
     if total > len(free):
