@@ -100,13 +100,17 @@ def _fill_text(text: str, slots: Mapping[str, object]) -> str:
 def scene_slots(scene: Scene) -> dict[str, str]:
     """Return the slots that any question's words may use, empty where only some fill them."""
     x, y = scene.treatment, scene.outcome
+    levels = [number(level) for level in scene.truths.levels]
+    if x.states is not None:
+        states = zip(levels, x.states, strict=True)
+        levels = [f"{level} ({x.mention} {state})" for level, state in states]
     return {
         "x": bold(x),
         "y": bold(y),
         "x_name": x.name,
         "y_name": y.name,
         "record": scene.narration.telling.record,
-        "levels": levels(scene),
+        "levels": f"x0 = {levels[0]} and x1 = {levels[1]}",
         "two_states": _TEXTS("condition.two_states") if _has_binary_column(scene) else "",
         "cross_world": "",
     }
@@ -145,16 +149,6 @@ def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
 def bullets(names: Sequence[str]) -> str:
     """Return names as a Markdown list, one line each."""
     return "\n".join(f"- {name}" for name in names)
-
-
-def levels(scene: Scene) -> str:
-    """Return the treatment levels as "x0 = … and x1 = …", with the states of a binary treatment."""
-    x0, x1 = (number(level) for level in scene.truths.levels)
-    states = scene.treatment.states
-    if states is None:
-        return f"x0 = {x0} and x1 = {x1}"
-    name = scene.treatment.mention
-    return f"x0 = {x0} ({name} {states[0]}) and x1 = {x1} ({name} {states[1]})"
 
 
 def _has_binary_column(scene: Scene) -> bool:

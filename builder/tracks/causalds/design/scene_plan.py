@@ -4,7 +4,7 @@ Questions are asked in observation views, which come with their settings (paper 
 """
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
@@ -34,10 +34,6 @@ class Thresholds:
     mean: _Least = 0.12
     q10: _Least = 0.04
     q25: _Least = 0.08
-
-    def times(self, factor: float) -> "Thresholds":
-        """Return the thresholds, each multiplied by a factor."""
-        return Thresholds(*(factor * value for value in astuple(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def draw_bundle(
     """Return a bundle that meets the view's thresholds, redrawn as a whole until one does. Its size
     is drawn once. ``outcome`` applies stricter thresholds, ``squares`` allows a square. Raises
     :class:`NoBundle` after ``MAX_DRAWS`` draws."""
-    needed = view.thresholds.times(OUTCOME_FACTOR if outcome else 1.0)
+    factor, needed = OUTCOME_FACTOR if outcome else 1.0, asdict(view.thresholds)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
     grid = np.linspace(*concept.support, GRID_POINTS)
     for draws in range(1, MAX_DRAWS + 1):
@@ -156,7 +156,7 @@ def draw_bundle(
             least, mean = float(at.min()), float(at.mean())
             q10, q25 = np.quantile(at, (0.1, 0.25)).tolist()
         found = {"least": least, "mean": mean, "q10": q10, "q25": q25}
-        if all(found[key] >= _MARGIN * value for key, value in asdict(needed).items()):
+        if all(found[key] >= _MARGIN * (factor * value) for key, value in needed.items()):
             return Bundle(measurements, found, concept.support, draws)
     raise NoBundle(f"no bundle of {count} columns is informative enough")
 
