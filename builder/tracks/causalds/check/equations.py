@@ -348,11 +348,6 @@ class Population:
         square = float((off**2).std()) / (2.0 * sd * math.sqrt(self.draws))
         return Estimate(sd, square + 5.0 * sd / (2.0 * self.draws))
 
-    def share_below(self, x: str, level: float) -> Estimate:
-        """Return the share of units (0 to 1) with X <= level, with its standard error."""
-        share = float(np.mean(self.factual[x] <= level))
-        return Estimate(share, math.sqrt(share * (1 - share) / self.draws))
-
 
 def _zscore(column: Array) -> Array:
     return np.asarray((column - column.mean()) / column.std())
