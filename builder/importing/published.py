@@ -30,11 +30,13 @@ from grader.tracks.causalds import TRACK as CAUSALDS
 FETCH: Final = "fetch the whole release again"
 
 TEXT: Final = TypeAdapter(str)
-NUMBER: Final = TypeAdapter(FiniteFloat)
+NUMBER: Final[TypeAdapter[float]] = TypeAdapter(FiniteFloat)
 FLAG: Final = TypeAdapter(bool)
 NAMES: Final = TypeAdapter(list[str])
 LISTS: Final = TypeAdapter(list[list[str]])
-PAIRS: Final = TypeAdapter(list[Annotated[list[str], Field(min_length=2, max_length=2)]])
+PAIRS: Final[TypeAdapter[list[list[str]]]] = TypeAdapter(
+    list[Annotated[list[str], Field(min_length=2, max_length=2)]]
+)
 _OBJECT: Final = TypeAdapter(dict[str, Any])
 _OBJECTS: Final = TypeAdapter(list[dict[str, Any]])
 

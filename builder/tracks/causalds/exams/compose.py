@@ -251,7 +251,7 @@ def _compose_balanced(
         own = labels_of[name]
         # In turn, one answer would tell the next.
         rng = stream(key, f"classes/{name}")
-        labels = (pick(rng, own) for _ in count()) if private else cycle(own)
+        labels: Iterator[str] = (pick(rng, own) for _ in count()) if private else cycle(own)
         slots += [(name, label) for label in islice(labels, each + (place < left_over))]
     # A slot is a variant and the label that its task is to have. Fill those first that few tasks
     # fit, while all scenes are free.
