@@ -37,11 +37,9 @@ def release(tmp_path_factory: pytest.TempPathFactory):
     (folder / "public" / "manifest.json").write_text("{}")
     for name, schema in TRACK.tables.items():
         rows = [row for one in done for row in one.rows[name]]
-        if name == "causalds_scenes":
-            rows = [plain(row) for row in rows]
-        place = folder / "public" / name
-        place.mkdir()
-        file = place / "dev-00000-of-00001.parquet"
+        rows = [plain(row) for row in rows] if name == "causalds_scenes" else rows
+        (folder / "public" / name).mkdir()
+        file = folder / "public" / name / "dev-00000-of-00001.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
     return folder, done
 
