@@ -48,10 +48,7 @@ def _proxy(**settings: object) -> dict[str, object]:
         ({"auxiliary": {"iv": 1}}, ".auxiliary.iv: unknown key"),
         ({"confounded": 0.5, "motifs": {"chain": 1}}, ".confounded: 14 scenes are to become"),
         ({"planted": {"napkn": 0.1}}, ".planted.napkn: unknown key; did you mean 'napkin'?"),
-        (
-            {"planted": {"napkin": 0.01}, "motifs": {"chain": 1}},
-            ".planted: planted structures take",
-        ),
+        ({"planted": {"napkin": 0.01}, "motifs": {"chain": 1}}, ".planted: planted structures"),
         ({"planted": {"napkin": 0.5}}, ".planted: 14 scenes are wanted out of the 4"),
         ({"profiles": {"continuous": {"linear": 1}}}, ".profiles.continuous.linear: unknown key"),
         ({"profiles": {"discrete": {}}}, ".profiles.discrete: unknown key"),
