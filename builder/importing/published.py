@@ -89,14 +89,14 @@ class Document:
 
     def child(self, *keys: str) -> "Document":
         """Return the object under nested keys as a document, or raise ``UsageError``."""
-        return Document(self.file, self.read(_OBJECT, *keys), self._place(keys))
+        own: dict[str, Any] = self.read(_OBJECT, *keys)
+        return Document(self.file, own, self._place(keys))
 
     def children(self, key: str) -> list["Document"]:
         """Return the objects in the list under ``key``, each as a document that knows its path."""
-        found = enumerate(self.read(_OBJECTS, key))
-        return [
-            Document(self.file, item, f"{self._place((key,))}[{place}]") for place, item in found
-        ]
+        found: list[dict[str, Any]] = self.read(_OBJECTS, key)
+        path = self._place((key,))
+        return [Document(self.file, one, f"{path}[{place}]") for place, one in enumerate(found)]
 
     def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
         """Return the error, to be raised, about the value under ``keys``."""
