@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from builder.importing.published import FETCH, TEXT, TRACK, Item, read_object, scene_row
+from builder.importing.reference import FETCH, TEXT, TRACK, Item, read_object, scene_row
 from builder.importing.truth import published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table

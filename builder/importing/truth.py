@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from builder.importing.published import (
+from builder.importing.reference import (
     FLAG,
     LISTS,
     NAMES,
