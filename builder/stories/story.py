@@ -1,34 +1,56 @@
 """The plain faithful story: a scene told in two to four paragraphs of English.
 
-The planner states every variable by its exact name (with its unit, its two states, or the remark
-that it was never measured) and every edge once, as a direct effect, mostly with its mechanism. The
-sign and the strength of an effect are not told, and the story says so: a mechanism may sound like
-a sign, and does not follow the world's.
+Every variable is stated by its exact name (with its unit, its two states, or the remark that it was
+never measured) and every edge once, as a direct effect, mostly with its mechanism. The sign and the
+strength of an effect are not told, and the story says so: a mechanism may sound like a sign, and
+does not follow the world's. The sentences are frames (``story.toml``). An effect is a *core*
+("{cause} [acts] directly on {effect}"), alone or with its mechanism ("{core}, because {how}"), or
+two effects share a sentence, joined by what they share. The plain reader knows none of the frames.
 
 What a story may disclose besides its facts is how many there are: variables, effects and unmeasured
 variables, and which kinds the variables have. So sentences, pairs and paragraphs are planned from
 these counts alone, before any effect is looked at; variables and effects then come in seeded orders
-of their own. A binary variable is spoken of by its state once, and a variable that nobody measured
-is called so once where it acts, however many effects it has: the size of a story says nothing about
-the shape of its graph.
+of their own. Frames of one place have as many words and commas for every relation. A binary
+variable is spoken of by its state once, and a variable that nobody measured is called so once where
+it acts, however many effects it has.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
 from builder.splits.seeds import pick, random_order
-from builder.stories import frames
+from builder.stories.texts import Texts
 from builder.stories.types import Attestation, Facts, StorySetting, Telling, Variable
-
-_VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
-"""How a word starts that takes "an"."""
 
 T = TypeVar("T")
 Edge = tuple[str, str]
+Relation = Literal["chain", "fork", "join", "apart"]
+"""What two effects share: the middle of a chain, their cause, their effect, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A core clause, ``text`` with the slots ``{cause}`` and ``{effect}``. The slots named in
+    ``clauses`` may also hold a clause ("whether …"). A ``graded`` frame is used only where the
+    effect is continuous, an ``alone`` frame only where the sentence tells no other effect."""
+
+    text: str
+    clauses: frozenset[str]
+    graded: bool = False
+    alone: bool = False
+
+
+FRAMES: Final = Texts(__file__)
+EFFECTS: Final = tuple(
+    Frame(**row | {"clauses": frozenset(row.get("clauses", ()))}) for row in FRAMES["effects"]
+)
+PAIRS: Final = {relation: tuple(texts) for relation, texts in FRAMES["pairs"].items()}
+NO_DIRECTION: Final = FRAMES.lines("no_direction")
+"""Sentences of which every story has one: that it tells neither sign nor strength."""
 
 
 @dataclass
@@ -58,8 +80,8 @@ class Draft:
         """Return ``text`` with a capital, a full stop, and its slots (scenery, ``{count}``)
         filled."""
         scenery = self.setting.scenery
-        count = frames.COUNT_WORDS[len(self.facts.variables)]
-        if _VOWEL.match(scenery.record):
+        count = FRAMES["count_words"][len(self.facts.variables)]
+        if re.match(r"[aeio]|u(?!ni)|hour", scenery.record):
             text = re.sub(r"\b([Aa]) (?=\{record\})", r"\1n ", text)
         for slot, value in (
             ("people", scenery.people),
@@ -91,23 +113,23 @@ def tell_variables(draft: Draft) -> list[str]:
     order = random_order(rng, nodes)
     measured = (node for node in nodes if node not in facts.unmeasured)
     continuous = {node for node in measured if facts.variables[node].kind == "continuous"}
-    sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
+    sentences = [draft.sentence(draft.deal(FRAMES.lines("count_intros")))]
     while order:
         node = order.pop(0)
         first = facts.variables[node]
         slots = {"a": first}
         hidden = node in facts.unmeasured
         if hidden:
-            lines = frames.NEVER_MEASURED
+            lines = "never_measured"
         elif first.states is not None:
-            lines = frames.TWO_STATES
+            lines = "two_states"
         elif order and order[0] in continuous and draft.chance(0.6):
             slots["b"] = facts.variables[order.pop(0)]
             alike = first.unit == slots["b"].unit
-            lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
+            lines = "two_measured_alike" if alike else "two_measured"
         else:
-            lines = frames.ONE_MEASURED
-        text = fill(draft.deal(lines), slots)
+            lines = "one_measured"
+        text = fill(draft.deal(FRAMES.lines(lines)), slots)
         for slot, variable in slots.items():
             zero, one = variable.states or ("", "")
             for place, value in ((f"unit_{slot}", variable.unit), ("zero", zero), ("one", one)):
@@ -138,10 +160,17 @@ def fill(
             plural = variables[slot].plural and slot not in singular
             parts.append((mentions or {}).get(slot, variables[slot].mention))
         elif piece.startswith("["):
-            parts.append(frames.number_forms(slot)[plural])
+            parts.append(number_forms(slot)[plural])
         else:
             parts.append(piece)
     return "".join(parts)
+
+
+def number_forms(word: str) -> tuple[str, str]:
+    """Return (singular, plural): both from "has/have"; else ``word`` is the singular, and the
+    plural is looked up or formed by dropping a final "s" ("acts", "act")."""
+    singular, _, plural = word.partition("/")
+    return singular, plural or FRAMES["plurals"].get(word, word.removesuffix("s"))
 
 
 _PAIR_RATE = 0.35
@@ -151,8 +180,6 @@ _REASON_FIRST_RATE = 0.3
 _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
 
-
-_SLOTS = ("cause", "effect")
 _Sentence = tuple[int, bool]
 """A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
 
@@ -163,8 +190,8 @@ def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telli
     draft = Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
     closed, no_direction, as_it_happened = (
-        draft.sentence(draft.deal(lines))
-        for lines in (frames.NO_MORE_EFFECTS, frames.NO_DIRECTION, frames.AS_IT_HAPPENED)
+        draft.sentence(draft.deal(FRAMES.lines(lines)))
+        for lines in ("no_more_effects", "no_direction", "as_it_happened")
     )
     effects[-1] += [closed, no_direction]
     last = [as_it_happened]
@@ -182,17 +209,18 @@ def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telli
     return Telling(story, setting.scenery.record, tuple(draft.attestations))
 
 
-# --- effects -------------------------------------------------------------------------------------
-
-
 def _tell_effects(draft: Draft) -> list[list[str]]:
     """Return one or two paragraphs, as sentences, that tell every edge once, and attest them."""
-    rng, facts = draft.rng, draft.facts
-    plans = _plan_sentences(draft, len(facts.edges))
-    edges = random_order(rng, facts.edges)
+    facts, left = draft.facts, len(draft.facts.edges)
+    plans: list[_Sentence] = []
+    while left:  # sentences are planned from the number of effects, by chance alone
+        size = 2 if left > 1 and draft.chance(_PAIR_RATE) else 1
+        plans.append((size, draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)))
+        left -= size
+    edges = random_order(draft.rng, facts.edges)
     groups = [[edges.pop() for _ in range(size)] for size, _ in plans]
     _choose_mentions(draft, plans, groups)
-    sentences = [draft.sentence(draft.deal(frames.EFFECT_INTROS))]
+    sentences = [draft.sentence(draft.deal(FRAMES.lines("effect_intros")))]
     for (_, reason), group in zip(plans, groups, strict=True):
         one = len(group) == 1
         text = _tell_one(draft, group[0], reason) if one else _tell_two(draft, group, reason)
@@ -204,25 +232,12 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
     return [sentences[:middle], sentences[middle:]]
 
 
-def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
-    """Return the plans of sentences that together tell ``effects`` edges, drawn by chance alone."""
-    plans: list[_Sentence] = []
-    while effects:
-        size = 2 if effects > 1 and draft.chance(_PAIR_RATE) else 1
-        reason = draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)
-        plans.append((size, reason))
-        effects -= size
-    return plans
-
-
 def _choose_mentions(
     draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
 ) -> None:
-    """Choose the effects in which ``draft`` names variables by state, or calls them unmeasured.
-
-    Each such node is in one of its edges, drawn among the sentences made of core clauses, or in
-    none where none of these tells an edge of it. ``groups`` are the edges of each plan.
-    """
+    """Choose the effects in which ``draft`` names variables by state, or calls them unmeasured:
+    each in one of its edges, drawn among the sentences made of core clauses, if any of these
+    tells one. ``groups`` are the edges of each plan."""
     open_edges = [
         edge
         for (size, reason), group in zip(plans, groups, strict=True)
@@ -248,7 +263,7 @@ def _tell_one(draft: Draft, edge: Edge, reason: bool) -> str:
     first = draft.chance(_REASON_FIRST_RATE)
     if not reason or how is None:
         return core
-    frame = draft.deal(frames.REASONS_FIRST if first else frames.REASONS)
+    frame = draft.deal(FRAMES.lines("reasons_first" if first else "reasons"))
     return frame.format(core=core, how=how)
 
 
@@ -257,30 +272,31 @@ def _tell_two(draft: Draft, group: Sequence[Edge], reason: bool) -> str:
     ``reason`` in two core clauses."""
     (first, second), relation = order_pair(group)
     if not reason:
-        pairs, variables = frames.PAIRS[relation], draft.facts.variables
+        pairs, variables = PAIRS[relation], draft.facts.variables
         slots = ("cause", "effect", "second_cause", "second_effect")
         named = dict(zip(slots, (variables[node] for node in first + second), strict=True))
         return fill(pairs[draft.deal(tuple(range(len(pairs))))], named)
     how, other_how = _clause(draft.facts, first), _clause(draft.facts, second)
-    link = draft.deal(frames.LINKS)
+    link = draft.deal(FRAMES.lines("links"))
     core, other = _core(draft, first, alone=False), _core(draft, second, alone=False)
     are_known = how is not None and other_how is not None
-    frame = draft.deal(frames.PAIRS_WITH_REASONS if are_known else frames.PAIRS_OF_CORES)
+    frame = draft.deal(FRAMES.lines("pairs_with_reasons" if are_known else "pairs_of_cores"))
     return frame.format(core=core, second=other, link=link, how=how, other_how=other_how)
 
 
 def _core(draft: Draft, edge: Edge, *, alone: bool) -> str:
     """Return the clause of one direct effect; ``alone`` admits frames for whole sentences."""
-    named = {slot: draft.facts.variables[node] for slot, node in zip(_SLOTS, edge, strict=True)}
+    ends = dict(zip(("cause", "effect"), edge, strict=True))
+    named = {slot: draft.facts.variables[node] for slot, node in ends.items()}
     chosen = draft.by_state.get(edge, set())
-    stated = {slot for slot, node in zip(_SLOTS, edge, strict=True) if node in chosen}
-    frame = draft.deal(frames.EFFECTS)
+    stated = {slot for slot, node in ends.items() if node in chosen}
+    frame = draft.deal(EFFECTS)
     while (
         not stated <= frame.clauses
         or (frame.graded and named["effect"].kind == "binary")
         or (frame.alone and not alone)
     ):
-        frame = draft.deal(frames.EFFECTS)
+        frame = draft.deal(EFFECTS)
     mentions = {slot: variable.mention for slot, variable in named.items()}
     if edge in draft.unmeasured:
         mentions["cause"] = f"the unmeasured {named['cause'].name}"
@@ -296,7 +312,7 @@ def _clause(facts: Facts, edge: Edge) -> str | None:
     return facts.mechanism_clauses.get((cause, effect))
 
 
-def order_pair(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
+def order_pair(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], Relation]:
     """Return two edges and what they share; those of a chain come in its causal order."""
     first, second = group
     if first[1] == second[0]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from builder.stories import frames
+from builder.stories.story import NO_DIRECTION
 from builder.stories.texts import Texts
 from builder.stories.types import Attestation, Facts, Variable
 
@@ -93,8 +93,8 @@ def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
 
 
 def _no_direction(story: str) -> Iterator[str]:
-    """Yield a problem where no sentence of ``frames.NO_DIRECTION`` is told."""
-    if not any(text in story for text in frames.NO_DIRECTION):
+    """Yield a problem where no sentence of ``NO_DIRECTION`` is told."""
+    if not any(text in story for text in NO_DIRECTION):
         yield "it is not said that signs and sizes are for data to tell"
 
 

@@ -22,7 +22,7 @@ from builder.graphs.motifs import MOTIFS
 from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key
 from builder.splits.track import StoryReading
-from builder.stories import frames, story
+from builder.stories import story
 from builder.stories.story import tell
 from builder.stories.types import Facts, Kind, Telling
 from builder.stories.verbalise import LLM, invent_scene
@@ -219,12 +219,12 @@ def test_a_free_text_is_not_held_to_the_reading() -> None:
     assert found.problems and not found.certain
 
 
-@pytest.mark.parametrize("frame", frames.EFFECTS, ids=lambda frame: frame.text)
+@pytest.mark.parametrize("frame", story.EFFECTS, ids=lambda frame: frame.text)
 def test_every_effect_frame_with_its_slots_swapped_is_noticed(frame, monkeypatch):
     """The verifier does not know what it says."""
     text = _swapped(frame.text, *SWAPS[0])
-    wrong = frames.Frame(text, frozenset({"cause", "effect"}))
-    monkeypatch.setattr(frames, "EFFECTS", (wrong,))
+    wrong = story.Frame(text, frozenset({"cause", "effect"}))
+    monkeypatch.setattr(story, "EFFECTS", (wrong,))
     problems = _reading(*_told("ca cb ab", 5)).problems
     assert any("reads the wrong way round" in problem for problem in problems)
 
@@ -233,7 +233,7 @@ def test_every_effect_frame_with_its_slots_swapped_is_noticed(frame, monkeypatch
     ("edges", "text", "swap"),
     [
         (GROUPS[relation], text, swap)
-        for relation, texts in frames.PAIRS.items()
+        for relation, texts in story.PAIRS.items()
         for text in texts
         for swap in SWAPS
         if all(slot in text for slot in swap)
@@ -244,7 +244,7 @@ def test_every_frame_of_two_effects_with_its_slots_swapped_is_noticed(
 ) -> None:
     """Both effects of a sentence are read."""
     wrong = (_swapped(text, *swap),)
-    monkeypatch.setattr(frames, "PAIRS", dict.fromkeys(frames.PAIRS, wrong))
+    monkeypatch.setattr(story, "PAIRS", dict.fromkeys(story.PAIRS, wrong))
     monkeypatch.setattr(story, "_PAIR_RATE", 1.0)
     monkeypatch.setattr(story, "_PAIR_REASON_RATE", 0.0)
     problems = _reading(*_told(edges, 7)).problems

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 from causalds_scenes import every_task, in_views, public, rows, values, world
 
-from builder.stories.frames import NO_DIRECTION
+from builder.stories.story import NO_DIRECTION
 from builder.stories.verbalise import LETTERS
 from builder.tracks.causalds.check.graph import Graph, graph_of
 from grader.opening import open_release

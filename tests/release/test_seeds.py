@@ -82,7 +82,7 @@ def test_an_instance_is_a_function_of_its_spec(track, table):
     [
         "builder/tracks/causalds/make/scene.py",
         "builder/gate/sql/ids.sql",
-        "builder/stories/frames.toml",
+        "builder/stories/story.toml",
         "dataset_card/public.md",
         "grader/scoring/shape.py",
         "schemas/manifest.json",

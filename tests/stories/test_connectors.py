@@ -7,7 +7,7 @@ from itertools import product
 from typing import Final
 
 from builder.reader import read_story
-from builder.stories import frames
+from builder.stories.story import FRAMES, PAIRS
 
 LETTERS: Final = ("G", "L", "V", "H")
 TWO: Final = {
@@ -26,14 +26,14 @@ def sentences() -> Iterator[tuple[str, tuple[str, ...]]]:
     for relation, effects in TWO.items():
         (a, b), (c, d) = effects
         ends = {"cause": a, "effect": b, "second_cause": c, "second_effect": d}
-        for frame in frames.PAIRS[relation]:  # type: ignore[index]
+        for frame in PAIRS[relation]:
             yield filled(frame, ends), effects
-        whole = (*frames.PAIRS_OF_CORES, *frames.PAIRS_WITH_REASONS)
-        for frame, link, verb in product(whole, frames.LINKS, (FORWARDS, BACKWARDS)):
+        whole = (*FRAMES["pairs_of_cores"], *FRAMES["pairs_with_reasons"])
+        for frame, link, verb in product(whole, FRAMES["links"], (FORWARDS, BACKWARDS)):
             second = filled(verb, {"cause": c, "effect": d})
             core = {"core": FORWARDS, "second": second, "link": link}
             yield filled(filled(frame, core), ends), effects
-    for frame in (*frames.REASONS, *frames.REASONS_FIRST):
+    for frame in (*FRAMES["reasons"], *FRAMES["reasons_first"]):
         yield filled(filled(frame, {"core": FORWARDS}), {"cause": "G", "effect": "L"}), ("GL",)
 
 

@@ -9,10 +9,10 @@ from llm_scene import CHAIN, GRAFTED, direct, last_told, lost, tell, twins, with
 from llm_server import Answer, Model, Spoil
 
 from builder.graphs.motifs import MOTIFS
-from builder.stories.frames import NO_DIRECTION
 from builder.stories.knowledge import domains
 from builder.stories.llm.seeding import Dealer
 from builder.stories.llm.settings import Budgets, Settings
+from builder.stories.story import NO_DIRECTION
 from builder.stories.types import Kind, Seed
 from builder.stories.verbalise import NarrationFailed
 

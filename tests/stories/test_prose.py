@@ -15,7 +15,7 @@ from builder.splits.config import load_config
 from builder.splits.roots import read_roots
 from builder.splits.seeds import attempt_key
 from builder.splits.settings import TomlTable
-from builder.stories.frames import NO_DIRECTION
+from builder.stories.story import NO_DIRECTION
 from builder.stories.types import Facts
 from builder.stories.verify import verify_attested
 from builder.tracks import TRACKS

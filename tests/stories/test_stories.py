@@ -11,17 +11,7 @@ import pytest
 
 from builder.graphs.motifs import MOTIFS
 from builder.reader import read_story
-from builder.stories.frames import (
-    AS_IT_HAPPENED,
-    COUNT_INTROS,
-    EFFECT_INTROS,
-    EFFECTS,
-    LINKS,
-    NO_DIRECTION,
-    NO_MORE_EFFECTS,
-    PAIRS,
-)
-from builder.stories.story import tell
+from builder.stories.story import EFFECTS, FRAMES, NO_DIRECTION, PAIRS, tell
 from builder.stories.types import Attestation, Facts, Kind, Telling
 from builder.stories.verbalise import LETTER_SCENERY, invent_scene, themes
 from builder.stories.verify import TECHNICAL, split_sentences, verify
@@ -179,8 +169,8 @@ def test_frames_tell_no_sign_and_are_direct() -> None:
 
 def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
     """Scenery that sounds like a fact would be read as one."""
-    texts = [*EFFECT_INTROS, *COUNT_INTROS]
-    texts += [*NO_MORE_EFFECTS, *NO_DIRECTION, *AS_IT_HAPPENED, *LINKS]
+    lists = ("effect_intros", "count_intros", "no_more_effects", "no_direction", "as_it_happened")
+    texts = [text for key in (*lists, "links") for text in FRAMES[key]]
     scenery = [theme.scenery for theme in themes()] + [LETTER_SCENERY]
     texts += [text for theme in scenery for text in (*theme.settings, *theme.colour)]
     for text in texts:
@@ -202,7 +192,7 @@ def test_a_story_without_the_word_on_directions_is_noticed() -> None:
 def test_a_link_before_a_second_effect_claims_no_order() -> None:
     """'In turn' before 'Fish depends on Flow' would send the reader the wrong way."""
     orders = re.compile(r"\b(?:turn|there|then|thus|hence|therefore|so|again)\b", re.I)
-    for text in LINKS:
+    for text in FRAMES["links"]:
         assert not orders.search(text), text
 
 

@@ -12,9 +12,8 @@ from builder.graphs.graph import LatentDAG
 from builder.graphs.motifs import MOTIFS
 from builder.reader import read_story
 from builder.splits.seeds import hmac_key
-from builder.stories.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.stories.naming import Namer
-from builder.stories.story import tell
+from builder.stories.story import EFFECTS, FRAMES, PAIRS, number_forms, tell
 from builder.stories.types import Facts, Kind, Scenery, StorySetting, Variable
 from builder.stories.verbalise import BY_MODEL, LETTERS, VERBALISERS, SceneToTell, letter_scene
 
@@ -102,7 +101,7 @@ def test_frames_for_two_effects_are_of_one_size_whatever_the_effects_share() -> 
     """A longer chain sentence would let the length of a story tell chains from forks."""
     for frames in zip(*PAIRS.values(), strict=True):
         assert len({_bare(frame) for frame in frames}) == 1, frames
-    assert {len(link.split()) for link in LINKS} == {2}
+    assert {len(link.split()) for link in FRAMES["links"]} == {2}
     assert max(_bare(frame.text)[0] for frame in EFFECTS) <= 8
 
 

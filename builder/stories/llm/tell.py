@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool
 
 from builder.splits.seeds import pick, random_order, stream
-from builder.stories.frames import NO_DIRECTION
 from builder.stories.knowledge import domains
 from builder.stories.llm.client import (
     AUDITOR,
@@ -39,6 +38,7 @@ from builder.stories.llm.naming import (
 )
 from builder.stories.llm.seeding import pre_audit
 from builder.stories.llm.settings import Settings
+from builder.stories.story import NO_DIRECTION
 from builder.stories.types import Attestation, Facts, Seed, Telling
 from builder.stories.verbalise import Narration, NarrationFailed, SceneToTell
 from builder.stories.verify import verify_attested, yellow_flags
