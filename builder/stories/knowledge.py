@@ -101,18 +101,6 @@ class Domain:
         return self.scenery.key
 
 
-_PLURAL_EXCEPTIONS: Final = (
-    "ss",
-    "us",
-    "is",
-    "ics",
-    "news",
-    "lens",
-    "gas",
-    "series",
-    "species",
-    "chaos",
-)
 _SINGULAR: Final = re.compile(
     r"is|was|has|does|stays|reaches|remains|gets|comes|keeps|runs|stands|lies|goes"
 )
@@ -121,28 +109,20 @@ _PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|r
 
 def is_plural(name: str) -> bool:
     """Tell whether a name's head, which ends before a preposition, looks plural."""
-    head = name
-    for mark in (" of ", " per ", " in ", " at ", " on ", " to ", " from ", " for ", " with "):
-        head = head.split(mark)[0]
+    head = re.split(" (?:of|per|in|at|on|to|from|for|with) ", name)[0]
     last = head.split()[-1].lower()
-    return last in ("people", "children", "cattle", "bacteria", "algae", "larvae", "fungi") or (
-        last.endswith("s") and not last.endswith(_PLURAL_EXCEPTIONS)
-    )
+    if last in ("people", "children", "cattle", "bacteria", "algae", "larvae", "fungi"):
+        return True
+    exceptions = r"(?:ss|us|is|ics|news|lens|gas|series|species|chaos)"
+    return last.endswith("s") and not re.search(f"{exceptions}$", last)
 
 
 def plural_verb(verb: str) -> str | None:
-    """Return "singular" or "plural" for one of the verb forms that states begin with most
-    ("is", "are", "stays", …), None for every other verb, also where it shows its number
-    ("grows")."""
+    """Return "singular" or "plural" for a verb form that states begin with ("is", "are", "stays"
+    …), None for every other verb."""
     if _SINGULAR.fullmatch(verb):
         return "singular"
     return "plural" if _PLURAL.fullmatch(verb) else None
-
-
-@cache
-def _our_files() -> Mapping[str, Path]:
-    """Return the files of our own domains by key."""
-    return {path.stem: path for path in FOLDER.glob("*.toml")}
 
 
 def own_files() -> list[Path]:
@@ -167,9 +147,14 @@ def domain(key: str) -> Domain:
     return _read_once(path)
 
 
+@cache
+def _our_files() -> tuple[Path, ...]:
+    return tuple(FOLDER.glob("*.toml"))
+
+
 def _files() -> dict[str, Path]:
     """Return the path of every domain by key; one of ``--domains`` replaces ours."""
-    return {**_our_files(), **{path.stem: path for path in own_files()}}
+    return {path.stem: path for path in (*_our_files(), *own_files())}
 
 
 class _Edge(TomlModel):

@@ -19,17 +19,10 @@ from builder.stories.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL, sa
 from grader.errors import UsageError
 from grader.io.names import confusable
 
-VARIABLES: Final = (28, 40)
-EFFECTS: Final = (45, 80)
 LONGEST_NAME: Final = 34
-LEAST_BOTH_KINDS: Final = 0.7
 LEAST_LATENT: Final = 10
 LEAST_LATENT_ROOTS: Final = 8
 CHILDREN_OF_A_ROOT: Final = 3
-HOW_WORDS: Final = (5, 17)
-SAME_HEAD: Final = 2
-
-_NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
 def lint_files(files: Sequence[Path]) -> list[str]:
@@ -57,14 +50,14 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
 
 def _lint_domain(domain: Domain) -> Iterator[str]:
     """Yield every problem that one domain has by itself."""
-    for what, number, (low, high) in (
-        ("variables", len(domain.concepts), VARIABLES),
-        ("edges", len(domain.mechanism_clauses), EFFECTS),
+    for what, number, low, high in (
+        ("variables", len(domain.concepts), 28, 40),
+        ("edges", len(domain.mechanism_clauses), 45, 80),
     ):
         if not low <= number <= high:
             yield f"{number} {what}, should be {low} to {high}"
     both = sum(len(concept.kinds) == 2 for concept in domain.concepts)
-    if both < LEAST_BOTH_KINDS * len(domain.concepts):
+    if both < 0.7 * len(domain.concepts):
         yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
     yield from _lint_names(domain)
     for concept in domain.concepts:
@@ -81,7 +74,8 @@ def _lint_names(domain: Domain) -> Iterator[str]:
     names = [concept.name for concept in domain.concepts]
     lowered = [name.lower() for name in names]
     for name in names:
-        if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        plain = re.fullmatch(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}", name)
+        if not plain or len(name) > LONGEST_NAME:
             yield f"name {name!r}: one to four plain words, the first with a capital letter"
         if derived := DERIVED.search(name):
             yield f"name {name!r}: {derived[0]!r} suggests a quantity computed from others"
@@ -96,7 +90,7 @@ def _lint_names(domain: Domain) -> Iterator[str]:
     for one, other in confusable(names):
         yield f"an answer that says {one!r} could be read as {other!r}"
     heads = Counter(name.split()[-1] for name in lowered)
-    yield from (f"{n} names end in {head!r}" for head, n in heads.items() if n > SAME_HEAD)
+    yield from (f"{n} names end in {head!r}" for head, n in heads.items() if n > 2)
 
 
 def _stem(name: str) -> frozenset[str]:
@@ -126,12 +120,11 @@ def _lint_concept(concept: Concept) -> Iterator[str]:
 
 def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
     """Yield a mechanism's wrong length or form, forbidden words, and variables that it names."""
-    words = re.findall(r"[a-z]+", how.lower())
-    if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
+    if not 5 <= len(how.split()) <= 17:
         yield f"a mechanism of {len(how.split())} words"
     if how.endswith(".") or "  " in how:
         yield "a final stop or two spaces in a row"
-    if bad := sorted(NO_MECHANISM & set(words)):
+    if bad := sorted(NO_MECHANISM.intersection(re.findall(r"[a-z]+", how.lower()))):
         yield f"the mechanism says {', '.join(bad)}"
     for concept in domain.concepts:
         if says(how.lower(), concept.name.lower()):

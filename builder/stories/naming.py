@@ -50,10 +50,8 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
     seen = 0
     waiting = set(range(len(graph.nodes)))
     while waiting:
-        chosen = max(
-            waiting,
-            key=lambda i: ((masks[i] & seen).bit_count(), masks[i].bit_count(), -i),
-        )
+        near = {i: ((masks[i] & seen).bit_count(), masks[i].bit_count(), -i) for i in waiting}
+        chosen = max(near, key=near.__getitem__)
         order.append(chosen)
         seen |= 1 << chosen
         waiting.remove(chosen)
@@ -65,12 +63,8 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
         for place, i in enumerate(order)
     )
     nodes = tuple(graph.nodes[i] for i in order)
-    return Pattern(
-        nodes,
-        tuple(kinds[i] for i in order),
-        tuple(node in graph.latent for node in nodes),
-        links,
-    )
+    latent = tuple(node in graph.latent for node in nodes)
+    return Pattern(nodes, tuple(kinds[i] for i in order), latent, links)
 
 
 def matches(
@@ -208,12 +202,8 @@ class Namer:
             names = [domain.concepts[i].name for i in match]
             key = domain.key, frozenset(names)
             naming = Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
-            taken = {
-                "no": key in self._sets,
-                "otherwise": naming in self._matches,
-                "yes": False,
-            }[again]
-            if not taken and part_of(domain.key, names) == self._part:
+            taken = {"no": key in self._sets, "otherwise": naming in self._matches}
+            if not taken.get(again) and part_of(domain.key, names) == self._part:
                 self._sets.add(key)
                 self._matches.add(naming)
                 return naming

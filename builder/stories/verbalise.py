@@ -1,17 +1,11 @@
 """The ways of telling a scene without a language model at hand, behind one interface.
 
 A verbaliser takes a scene to tell and a key, and returns names and story; it is a pure function of
-both. ``knowledge`` needs the names that were planned for the scene
-(:mod:`builder.stories.naming`); ``fictional`` and ``anonymous`` make their own; ``stored`` repeats
-what a language model told once: its names and story do not depend on a seed, nor on any prompt;
-only equations and rows are drawn anew. A language model is asked by :mod:`builder.stories.llm`.
-
-Nothing known beforehand helps with invented names: an invented word and an ordinary noun of the
-setting ("Velmar density", "Corsin valve"). They are drawn in an order of their own, blind to the
-part a variable plays in the graph; only its kind (continuous or binary) decides which list the noun
-comes from. About 2,700 words times 14 to 16 nouns make it practically impossible for two scenes of
-a release to share a set of names. Letters take the place of names in a scene about nothing in
-particular.
+both. ``knowledge`` needs the names that were planned for the scene (:mod:`builder.stories.naming`).
+``fictional`` makes its own, an invented word and an ordinary noun of the setting ("Velmar
+density"), so many that two scenes hardly share a set of names, and blind to the part a variable
+plays in the graph. ``anonymous`` uses letters. ``stored`` repeats what a language model told once,
+whatever the seed. A language model is asked by :mod:`builder.stories.llm`.
 """
 
 import tomllib
@@ -73,17 +67,15 @@ def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
     """Tell a scene by its planned names, or raise ``ValueError`` without any."""
     if scene.naming is None:
         raise ValueError("words = knowledge needs names that were planned for the scene")
-    field_domain = domain(scene.naming.domain)
-    concepts = {concept.name: concept for concept in field_domain.concepts}
-    names = dict(scene.naming.names)
+    known, names = domain(scene.naming.domain), dict(scene.naming.names)
+    concepts = {concept.name: concept for concept in known.concepts}
     variables = {
         node: concepts[names[node]].variable(scene.kinds[node]) for node in scene.graph.nodes
     }
     named_edges = [(names[a], names[b]) for a, b in scene.graph.edges]
-    clauses = {edge: field_domain.mechanism_clauses[edge] for edge in named_edges}
-    return _narrate(
-        scene, key, furnish(stream(key, "names"), field_domain.scenery), variables, clauses
-    )
+    clauses = {edge: known.mechanism_clauses[edge] for edge in named_edges}
+    setting = furnish(stream(key, "names"), known.scenery)
+    return _narrate(scene, key, setting, variables, clauses)
 
 
 def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
@@ -134,22 +126,19 @@ class Vocabulary:
 @cache
 def themes() -> tuple[Vocabulary, ...]:
     """Return all kinds of places, in file order (``themes.toml`` explains the fields)."""
-    tables = _read("themes.toml")
     return tuple(
         Vocabulary(
             read_scenery(key, table),
-            tuple(tuple(noun) for noun in table["continuous"]),
-            tuple(tuple(noun) for noun in table["binary"]),
+            *(tuple(tuple(noun) for noun in table[kind]) for kind in ("continuous", "binary")),
         )
-        for key, table in tables.items()
+        for key, table in _read("themes.toml").items()
     )
 
 
 def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
     """Return the scenery named ``key`` from its table of ``themes.toml`` or ``letters.toml``."""
-    record, records = table["record"]
-    settings, colour = tuple(table["settings"]), tuple(table["colour"])
-    return Scenery(key, record, records, table["book"], table["people"], settings, colour)
+    texts = tuple(table["settings"]), tuple(table["colour"])
+    return Scenery(key, *table["record"], table["book"], table["people"], *texts)
 
 
 def invent_scene(
@@ -228,7 +217,6 @@ LETTERS: Final = (*_SINGLE, *(2 * letter for letter in _SINGLE))
 for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single ones run out."""
 
 _LETTERS: Final = _read("letters.toml")
-_UNITS: Final = tuple(_LETTERS["units"])
 LETTER_SCENERY: Final = read_scenery("letters", _LETTERS["theme"])
 
 
@@ -242,7 +230,7 @@ def letter_scene(
     names = random_order(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
     variables = {}
     for node, name in zip(kinds, names, strict=False):
-        unit = pick(rng, _UNITS)
+        unit = pick(rng, _LETTERS["units"])
         variables[node] = (
             Variable(name, "continuous", unit=unit, article=False)
             if kinds[node] == "continuous"

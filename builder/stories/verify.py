@@ -52,14 +52,9 @@ def replace_words(text: str, by: Mapping[str, str]) -> str:
 
 
 def yellow_flags(texts: Mapping[str, str]) -> list[str]:
-    """Return a line for every suspicion about a variable; empty without any.
-
-    ``texts`` maps a variable's id to its name and meaning in one text.
-
-    A broad construct that is told as the direct cause of an artefact of record keeping, or a
-    meaning that denies every other influence, passes an auditor easily (paper A.4); whether such a
-    variable may stay is for the auditor to say.
-    """
+    """Return a line for every suspicion about a variable (paper A.4): a name that sounds derived,
+    or a meaning that denies other influences. ``texts`` maps an id to name and meaning in one
+    text. Whether such a variable may stay is for the auditor to say."""
     found = []
     for node, text in texts.items():
         for what, patterns in (
@@ -72,30 +67,22 @@ def yellow_flags(texts: Mapping[str, str]) -> list[str]:
     return found
 
 
-_ENGLISH_IDS = frozenset({"A", "I"})
-
-
 def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
     """Return the problems of a story, one line each; empty when it passes every check."""
     attested, sentences = list(attestations), split_sentences(story)
+    told = any(text in story for text in NO_DIRECTION)
     return [
         *_coverage(attested, facts),
         *_sentences(attested, sentences, facts),
         *_unattested_mentions(attested, sentences, facts),
         *_words(story, facts),
-        *_no_direction(story),
+        *([] if told else ["it is not said that signs and sizes are for data to tell"]),
     ]
 
 
 def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
     """Return the variable names that a sentence mentions exactly, as whole words."""
     return {variable.name for variable in variables if says(sentence, variable.name)}
-
-
-def _no_direction(story: str) -> Iterator[str]:
-    """Yield a problem where no sentence of ``NO_DIRECTION`` is told."""
-    if not any(text in story for text in NO_DIRECTION):
-        yield "it is not said that signs and sizes are for data to tell"
 
 
 def split_sentences(story: str) -> list[str]:
@@ -162,7 +149,7 @@ def _words(story: str, facts: Facts) -> list[str]:
     ids = [
         node
         for node in facts.variables
-        if node not in _ENGLISH_IDS | names and re.search(rf"\b{re.escape(node)}\b", story)
+        if node not in {"A", "I", *names} and re.search(rf"\b{re.escape(node)}\b", story)
     ]
     problems = [f"internal id in the text: {node}" for node in ids]
     given = [*names, *(text for variable in facts.variables.values() for text in variable.values)]

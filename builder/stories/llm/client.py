@@ -14,6 +14,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
@@ -50,11 +51,6 @@ Verdict = tuple[Sequence[str], Sequence[str], Sequence[str]]
 """What is wrong with a draft: violations, warnings and yellow flags."""
 
 
-def _tidy(value: object) -> str:
-    """Return a text with single spaces and at most 300 characters; what is no text is blank."""
-    return " ".join(value.split())[:300] if isinstance(value, str) else ""
-
-
 def line(most: int) -> AfterValidator:
     """Return a validator that makes spaces single and refuses all but 1 to ``most`` characters."""
 
@@ -68,8 +64,11 @@ def line(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-Remark = Annotated[str, BeforeValidator(_tidy)]
-"""A text that may be absent, cut to 300 characters."""
+Remark = Annotated[
+    str,
+    BeforeValidator(lambda found: " ".join(found.split())[:300] if isinstance(found, str) else ""),
+]
+"""A text that may be absent, in single spaces, cut to 300 characters."""
 
 Remarks = Annotated[
     tuple[Remark, ...],
@@ -109,17 +108,21 @@ class Client:
         self._openai: OpenAI | None = None
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
-        """Return the text of the model's reply, recorded or new. ``stage`` labels it in the record.
-
-        Both kinds count towards the budget of calls.
-        Raises :class:`NarrationFailed` when the scene's calls are used up, ``UsageError`` when the
-        endpoint cannot be asked (no other scene could be told either, so the build stops and can be
-        resumed).
-        """
+        """Return the text of the model's reply, recorded or new; both count towards the budget of
+        calls. ``stage`` labels it in the record. Raises :class:`NarrationFailed` when the scene's
+        calls are used up, ``UsageError`` when the endpoint cannot be asked: no other scene could be
+        told either, so the build stops and can be resumed."""
+        settings = self.settings
         self._calls += 1
-        if self._calls > self.settings.budgets.calls:
+        if self._calls > settings.budgets.calls:
             raise NarrationFailed("llm: call budget exhausted")
-        request = self._request(messages)
+        request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
+        if settings.temperature is not None:
+            request["temperature"] = settings.temperature
+        if settings.reply_tokens:
+            request["max_tokens"] = settings.reply_tokens
+        if settings.json_mode:
+            request["response_format"] = {"type": "json_object"}
         digest = request_hash(request)
         reply = self._transcript.recall(digest)
         if reply is None:
@@ -145,8 +148,12 @@ class Client:
                     raise ValueError(f"it has no verdict on {'; '.join(missing[:12])}")
                 return reply
             except ValueError as problem:
+                fault = str(problem)
+                if isinstance(problem, ValidationError):
+                    first = problem.errors()[0]
+                    fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
                 complaint = (
-                    f"That reply cannot be used: {_fault(problem)}. Send the whole JSON object "
+                    f"That reply cannot be used: {fault}. Send the whole JSON object "
                     "again, mended, and nothing else."
                 )
             thread = [*messages, *_with_complaint(text[:_ECHOED], complaint)]
@@ -162,11 +169,8 @@ class Client:
         draft: Made | None = None,
     ) -> Made:
         """Return the first draft in which ``judge`` finds no violation; the model revises others.
-
-        ``draft`` is judged first; without it the model writes one. Warnings and yellow flags are
-        shown to the model but stop no draft. Raises :class:`NarrationFailed` when the judgements
-        of the ``budget`` are used up.
-        """
+        ``draft`` is judged first; without it the model writes one. Warnings and yellow flags stop
+        no draft. Raises :class:`NarrationFailed` when the ``budget`` of judgements is used up."""
         most: int = getattr(self.settings.budgets, budget)
         draft = self.ask_json(stage, messages, model) if draft is None else draft
         for turn in range(1, most + 1):
@@ -174,28 +178,12 @@ class Client:
             if not violations:
                 return draft
             if turn < most:
-                found = {
-                    "violations": violations[:20],
-                    "warnings": warnings,
-                    "yellow_flags": flags,
-                }
+                found = {"violations": violations[:20], "warnings": warnings, "yellow_flags": flags}
                 complaint = _TEXTS("complaint", found=_as_json(found))
                 reply = json.dumps(draft.model_dump(mode="json"), ensure_ascii=False)
                 thread = [*messages, *_with_complaint(reply, complaint)]
                 draft = self.ask_json(stage, thread, model)
         raise NarrationFailed(f"llm: {budget} budget exhausted")
-
-    def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """Return the body of a request to the endpoint, without the settings that are off."""
-        settings = self.settings
-        request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
-        if settings.temperature is not None:
-            request["temperature"] = settings.temperature
-        if settings.reply_tokens:
-            request["max_tokens"] = settings.reply_tokens
-        if settings.json_mode:
-            request["response_format"] = {"type": "json_object"}
-        return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
         """Return the endpoint's reply, cut to ``MOST_CHARACTERS``, or raise ``UsageError``."""
@@ -246,31 +234,17 @@ def _with_complaint(reply: str, complaint: str) -> list[Message]:
     return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
 
 
-def _fault(problem: ValueError) -> str:
-    """Return what is wrong with a reply as text: of several faults the first, with its member."""
-    if not isinstance(problem, ValidationError):
-        return str(problem)
-    first = problem.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
 def json_object(reply: str) -> Mapping[str, Any]:
     """Return the first complete JSON object in a reply past ``<think>``, or ``ValueError``."""
     text = re.sub(r"<think>.*?</think>", "", reply, flags=re.DOTALL)
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    for _ in range(50):
-        if start < 0:
-            break
+    for brace in islice(re.finditer(r"\{", text), 50):
         try:
-            found, _end = decoder.raw_decode(text, start)
+            found: dict[str, Any] = json.JSONDecoder().raw_decode(text, brace.start())[0]
         except RecursionError:
             break
         except ValueError:
-            start = text.find("{", start + 1)
             continue
-        if isinstance(found, dict):
-            return found
+        return found
     raise ValueError("it holds no complete JSON object")
 
 
