@@ -17,25 +17,14 @@ from ccr_grading import grade
 from ccr_worlds import built
 
 from baselines.ccr import perfect
-from baselines.ccr_story import read_context, read_question, read_simulation
+from baselines.ccr_story import read_simulation
 from builder.tracks.ccr.graph import CutTree, Pair, cut_tree
 from builder.tracks.ccr.model import context_from_json
 from builder.tracks.ccr.plan import VERDICTS
 from builder.tracks.ccr.questions import Deduction, deduce
-from builder.tracks.ccr.text import decimal, prompts
+from builder.tracks.ccr.text import decimal
 from builder.tracks.ccr.themes import THEMES
 from grader.io.schemas import schema_folder
-
-
-def answer_question(prompt: str) -> bool:
-    """The answer to one full prompt: one case, one question."""
-    context, _, rest = prompt.partition("This is the case: ")
-    case, _, question = rest.partition("\n\n")
-    told = read_context(context)
-    do, effect = read_question(
-        told, question.removesuffix("Begin your answer with Yes or No and be brief.").strip()
-    )
-    return told.value(effect, told.bits(case), do)
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
@@ -46,20 +35,6 @@ def test_the_story_reader_answers_every_unit_from_the_text_alone(theme, operator
     for task, truth in pairs_of(made, "ccr"):
         told = truth.target["answers"].items()
         assert perfect(task) == {rung: [bit == "1" for bit in bits] for rung, bits in told}
-
-
-@pytest.mark.parametrize("theme", sorted(THEMES))
-def test_single_questions_can_be_answered_one_call_at_a_time(theme: str) -> None:
-    """Each full prompt of ``prompts(row)`` must stand by itself."""
-    (row, *_) = built("calls", theme=theme, sizes=(3, 3)).rows["ccr"]
-    (truth,) = [t for task, t in pairs_of(built("calls", theme=theme, sizes=(3, 3)), "ccr")
-                if task.task_id == row["task_id"]]  # fmt: skip
-    found = list(prompts(row))
-    units = json.loads(str(row["inputs_json"]))["units"]
-    assert len(found) == 3 * units and len({prompt.text for prompt in found}) == 3 * units
-    for prompt in found:
-        expected = truth.target["answers"][prompt.kind][prompt.unit] == "1"
-        assert answer_question(prompt.text) == expected
 
 
 SCHEMA_EXAMPLES = {
@@ -236,9 +211,3 @@ def test_text_order_is_unrelated_to_topological_order() -> None:
 def tau(ranks: list[int]) -> float:
     pairs = [(a, b) for k, a in enumerate(ranks) for b in ranks[k + 1 :]]
     return sum(1 if a < b else -1 for a, b in pairs) / len(pairs)
-
-
-def test_rows_that_are_no_simulation_prompt_are_refused() -> None:
-    """A damaged prompt must not silently lose its cases."""
-    with pytest.raises(ValueError, match="section is absent"):
-        list(prompts({"family": "simulation", "prompt": "hello"}))

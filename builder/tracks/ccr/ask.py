@@ -42,8 +42,8 @@ from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.tracks.ccr.contexts import evaluate_context
 
-FileOf = Callable[[str], str]
-"""The name of the answer file of the task with a label."""
+NameOf = Callable[[str], str]
+"""The id of the task with a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ContextTask:
 
 
 def pair_tasks(
-    sampled: SampledContext, words: Words, bounds: Bounds, file_of: FileOf, key: bytes
+    sampled: SampledContext, words: Words, bounds: Bounds, name_of: NameOf, key: bytes
 ) -> list[ContextTask]:
     """Return one simulation task for every pair that can be measured, its units worded as cases. A
     target's ``reference`` says whether the indirect paths of the pair count as compositions.
@@ -88,7 +88,7 @@ def pair_tasks(
             "weights": units.weights,
             "exact": {name: str(value) for name, value in values.items()},
         }
-        prompt = simulation_prompt(words, story, nodes, cases, file_of(label))
+        prompt = simulation_prompt(words, story, nodes, cases, f"{name_of(label)}.json")
         inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": pack_bits(units.bits)}
         tasks.append(
             ContextTask(label, "simulation.pair", prompt, inputs, values["pns"], target, audit)
@@ -97,11 +97,11 @@ def pair_tasks(
 
 
 def single_task(
-    plan: ContextPlan, sampled: SampledContext, words: Words, file_of: FileOf, key: bytes
+    plan: ContextPlan, sampled: SampledContext, words: Words, name_of: NameOf, key: bytes
 ) -> ContextTask:
     """Return the one task of a Boolean context: direct, deductive, inductive or stated."""
     assert plan.variant is not None
-    file = file_of(plan.variant)
+    file = f"{name_of(plan.variant)}.json"
     if plan.purpose in ("direct", "stated"):
         listed = direct_quantities if plan.purpose == "direct" else tree_quantities
         asked = listed(sampled.tree, stream(key, "tasks"))
@@ -119,13 +119,13 @@ def linear_task(
     tree: CutTree | None,
     ends: tuple[str, ...],
     quantities: Mapping[Pair, Quantities],
-    file_of: FileOf,
+    name_of: NameOf,
     key: bytes,
 ) -> ContextTask:
     """Return a linear context's task. Without a cut tree ``ends`` are X, a would-be cutpoint or two
     mediators, and Y."""
     assert plan.variant is not None
-    file = file_of(plan.variant)
+    file = f"{name_of(plan.variant)}.json"
     if tree is not None and plan.variant == "deductive.linear":
         values = {pair: found["ate"] for pair, found in quantities.items()}
         question = _question(plan, tree, values, "ate", key)
@@ -224,8 +224,6 @@ def unpack_bits(packed_bits: Sequence[str], count: int) -> Bits:
     return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
 
 
-_WORLDS: Final = ("factual", "do_true", "do_false")
-_WORDS: Final = ("inconsistent", "insufficient")
 _SHARES: Final = tuple(step / 20 for step in range(21))
 _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
@@ -255,16 +253,16 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
                 moved = [place < round(share * units) for place in range(units)]
                 effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
                 yield f"the cause moves {share:.0%} of the units", canonical_json(effect)
-            yield "always yes", canonical_json({world: [True] * units for world in _WORLDS})
+            yield "always yes", canonical_json(dict.fromkeys(effect, [True] * units))
         case "quantities":
-            names = sorted(task.inputs["quantities"])
             for value in _NUMBERS:
-                told = {"quantities": dict.fromkeys(names, value)}
+                told = {"quantities": dict.fromkeys(task.inputs["quantities"], value)}
                 yield f"always {value:g}", canonical_json(told)
         case "deduction":
-            for answer in (*_WORDS, *_NUMBERS):
-                named = answer if isinstance(answer, str) else f"{answer:g}"
-                yield f"always {named}", canonical_json({"value": answer})
+            for word in ("inconsistent", "insufficient"):
+                yield f"always {word}", canonical_json({"value": word})
+            for value in _NUMBERS:
+                yield f"always {value:g}", canonical_json({"value": value})
         case other:
             raise ValueError(f"no constant answer of kind {other}")
 

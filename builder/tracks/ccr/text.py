@@ -1,15 +1,13 @@
-"""Prompts of the ccr track, and the way back from a stored prompt to single questions.
-
-A simulation task is stored compactly: the context once, one line for each case, the three
-questions once. :func:`prompts` puts these together into one full prompt for every question.
+"""Prompts of the ccr track. A simulation prompt is compact: the context once, one line for each
+case, the three questions once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,47 +17,6 @@ from builder.tracks.ccr.quantities import MEDIATED
 from builder.tracks.ccr.themes import Words
 
 _TEXTS: Final = Texts(__file__)
-
-CASES: Final = "## Cases"
-QUESTIONS: Final = "## Questions"
-ANSWER: Final = "## Answer"
-NUMBERED: Final = "The cases are numbered; each is separate from the others."
-KINDS: Final = ("factual", "do_true", "do_false")
-"""The three answers to every case."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One complete question: its case number from 0, its kind (of ``KINDS``, or "all" for a task
-    that is no simulation) and the whole prompt."""
-
-    unit: int
-    kind: str
-    text: str
-
-
-def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
-    """Yield every full prompt of a task row, one a question, case by case. ``row`` is a row of the
-    config ``ccr`` (its columns ``family`` and ``prompt``). A direct or deductive task has one
-    prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt that was not written by
-    :func:`simulation_prompt`."""
-    text = str(row["prompt"])
-    if row["family"] != "simulation":
-        yield Prompt(0, "all", text)
-        return
-    context, found, rest = text.partition(f"\n{CASES}\n\n")
-    cases, also, rest = rest.partition(f"\n\n{QUESTIONS}\n\n")
-    questions, last, _ = rest.partition(f"\n\n{ANSWER}\n")
-    if not (found and also and last):
-        raise ValueError("not a simulation prompt: a section is absent")
-    note, _, lines = cases.partition("\n\n")
-    note = note.removesuffix(NUMBERED).strip()
-    asked = dict(line[2:].split(": ", 1) for line in questions.splitlines() if line[:2] == "- ")
-    for unit, line in enumerate(lines.splitlines()):
-        case = line.split(". ", 1)[1]
-        for kind in KINDS:
-            question = f"{asked[kind]} {_TEXTS('brief')}"
-            yield Prompt(unit, kind, f"{context}\n{note} This is the case: {case}.\n\n{question}")
 
 
 def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
@@ -94,17 +51,13 @@ def _join_clauses(operator: str, clauses: Sequence[str]) -> str:
 
 def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
     """Return a line for each of ``cases`` (nodes, cases): all items, in one random order."""
-    columns: list[list[str]] = []
-    count = cases.shape[1]
-    drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
-    for (false, true), bits, draws in zip(words.items, cases.tolist(), drawn, strict=False):
-        sizes = (len(false), len(true))
-        options = (false, true)
-        columns.append(
-            [options[bit][draw % sizes[bit]] for bit, draw in zip(bits, draws, strict=True)]
-        )
-    for options_, draws in zip(words.extras, drawn[len(words.items) :], strict=True):
-        columns.append([options_[draw % len(options_)] for draw in draws])
+    items = [*words.items, *((options, options) for options in words.extras)]
+    bits = [*cases.tolist(), *([0] * cases.shape[1] for _ in words.extras)]
+    drawn = rng.integers(0, 1 << 30, (len(items), cases.shape[1])).tolist()
+    columns = [
+        [options[bit][draw % len(options[bit])] for bit, draw in zip(*column, strict=True)]
+        for options, *column in zip(items, bits, drawn, strict=True)
+    ]
     columns = [columns[k] for k in rng.permutation(len(columns))]
     return ["; ".join(row) for row in zip(*columns, strict=True)]
 
@@ -124,15 +77,11 @@ def simulation_prompt(
     return _TEXTS(
         "simulation",
         story=story,
-        CASES=CASES,
         case_note=words.case_note,
-        NUMBERED=NUMBERED,
         cases="\n".join(f"{number}. {case}" for number, case in enumerate(cases, start=1)),
-        QUESTIONS=QUESTIONS,
         question=question,
         do_true=do_true,
         do_false=do_false,
-        ANSWER=ANSWER,
         answer_file=answer_file,
         count=len(cases),
     )
@@ -187,8 +136,8 @@ def linear_prompt(
     for node in rng.permutation(len(names)):
         rows = list(zip(context.parents[node], context.coefficients[node], strict=True))
         rows = [rows[k] for k in rng.permutation(len(rows))]
-        causes = [_sum([(float(c), names[p]) for p, c in rows])] if rows else []
-        lines.append(f"- {names[node]} = {' + '.join([*causes, f'noise of {names[node]}'])}")
+        terms = [f"{float(c):g} {names[p]}" for p, c in rows] + [f"noise of {names[node]}"]
+        lines.append(f"- {names[node]} = {' + '.join(terms).replace('+ -', '- ')}")
     return _TEXTS(
         "linear",
         equations="\n".join(lines),
@@ -200,14 +149,6 @@ def linear_prompt(
 def _meanings(measures: Iterable[str], model: str = "boolean") -> str:
     """Return a line for each distinct measure that says what it is in such a ``model``."""
     return "\n".join(_TEXTS(f"meaning.{model}.{measure}") for measure in dict.fromkeys(measures))
-
-
-def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Return (factor, name) terms such as ``-1.25 V22 + 0.5 V31``: no sign follows a plus."""
-    told = " ".join(
-        f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
-    )
-    return f"-{told[2:]}" if told.startswith("-") else told[2:]
 
 
 def state_quantities(asked: Sequence[str], answer_file: str) -> str:
@@ -228,7 +169,11 @@ def deductive_prompt(
     the cut tree, of natural effects X, two mediators and Y. It never shows functions or odds."""
     model = "boolean" if target.measure == "pns" else "linear"
     digits = {one.text: decimal(value) for one, value in givens.items()}
-    stated = [f"- {name} = {text} ± {_rounding_of(text)}" for name, text in digits.items()]
+    stated = [
+        # Half a unit of the last decimal, such as 0.00005 for 0.1200.
+        f"- {name} = {text} ± {Decimal(1).scaleb(-len(text.partition('.')[2])) / 2:f}"
+        for name, text in digits.items()
+    ]
     stated = [stated[k] for k in rng.permutation(len(stated))]
     if target.measure in ("te", *MEDIATED):
         cause, *mediators, effect = nodes
@@ -251,8 +196,3 @@ def decimal(value: Fraction) -> str:
     """Return four significant digits, no exponent, trailing zeros kept: none tells what was
     altered."""
     return format(Decimal(f"{float(value):.3e}"), "f")
-
-
-def _rounding_of(digits: str) -> str:
-    """Return half a unit of the last decimal, such as ``0.00005`` for ``0.1200``."""
-    return f"{Decimal(1).scaleb(-len(digits.partition('.')[2])) / 2:f}"

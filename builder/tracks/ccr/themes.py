@@ -20,10 +20,6 @@ _PALETTE: Final[dict[str, list[str]]] = _TEXTS["palette"]
 MAX_NODES: Final = len(_NAMES)
 """Variables that every theme has names for."""
 
-_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-_VARIETY: Final = 12
-"""Wordings prepared for each value of a bit."""
-
 
 Items = tuple[tuple[str, ...], tuple[str, ...]]
 """Ways of saying that a bit is zero, and that it is one."""
@@ -60,22 +56,13 @@ def _people(count: int, rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(_NAMES[k] for k in rng.permutation(len(_NAMES))[:count])
 
 
-def _codes(count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Return distinct codes of two letters and two digits."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        letters = "".join(_LETTERS[k] for k in rng.integers(0, len(_LETTERS), 2))
-        found[f"{letters}{int(rng.integers(10, 100))}"] = None
-    return tuple(found)
-
-
 def _amounts(
     name: str, threshold: int, tell: Callable[[str, int], str], rng: np.random.Generator
 ) -> Items:
     """Return 12 wordings of random amounts from 1 to ``threshold`` - 1, and 12 of amounts from
     ``threshold`` to 10. ``tell`` words an amount of ``name``."""
     below, met = (
-        tuple(tell(name, n) for n in rng.integers(*ends, _VARIETY).tolist())
+        tuple(tell(name, n) for n in rng.integers(*ends, 12).tolist())
         for ends in ((1, threshold), (threshold, 11))
     )
     return below, met
@@ -92,22 +79,15 @@ def _make_words(
     """Return the words of a theme for nodes called ``names``. ``given[v]`` is what its sentences
     need besides: a threshold, a colour, a code. ``values`` fill its intro."""
 
-    def phrases(sentence: str) -> tuple[str, ...]:
-        pairs = zip(names, given, strict=True)
-        return tuple(_TEXTS(f"{theme}.{sentence}", name=name, given=own) for name, own in pairs)
-
-    return Words(
-        theme,
-        tuple(names),
-        phrases("state"),
-        phrases("negation"),
-        phrases("question"),
-        phrases("own"),
-        tuple(items),
-        extras,
-        _TEXTS(f"{theme}.intro", **values),
-        _TEXTS[f"{theme}.case_note"],
+    states, negations, questions, owns = (
+        tuple(
+            _TEXTS(f"{theme}.{sentence}", name=name, given=own)
+            for name, own in zip(names, given, strict=True)
+        )
+        for sentence in ("state", "negation", "question", "own")
     )
+    said = tuple(names), states, negations, questions, owns, tuple(items), extras
+    return Words(theme, *said, _TEXTS(f"{theme}.intro", **values), _TEXTS[f"{theme}.case_note"])
 
 
 def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
@@ -148,8 +128,12 @@ def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     """Return the words of laboratory markers raised by inherited alleles and by one another."""
-    count = len(tenths)
-    codes = _codes(2 * count + 4, rng)
+    count, letters = len(tenths), "ABCDEFGHJKLMNPQRSTUVWXYZ"
+    found: dict[str, None] = {}
+    while len(found) < 2 * count + 4:
+        pair = "".join(letters[k] for k in rng.integers(0, len(letters), 2))
+        found[f"{pair}{int(rng.integers(10, 100))}"] = None
+    codes = tuple(found)
     markers, alleles, others = codes[:count], codes[count : 2 * count], codes[2 * count :]
     told = {code: (f"allele {code} absent", f"allele {code} present") for code in codes}
     items = [((absent,), (present,)) for absent, present in map(told.__getitem__, alleles)]

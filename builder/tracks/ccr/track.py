@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from builder.release import rows
@@ -10,7 +11,7 @@ from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.ccr.ask import (
     ContextTask,
-    FileOf,
+    NameOf,
     constants,
     context_points,
     linear_task,
@@ -45,18 +46,13 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
 
-    def name_of(label: str) -> str:
-        return public_id("ccr", spec.id_key, label)
-
-    def file_of(label: str) -> str:
-        return f"{name_of(label)}.json"
-
+    name_of = partial(public_id, TRACK_NAME, spec.id_key)
+    structure = f"{len(plan.design.sizes)} components"
     if plan.purpose in LINEAR:
-        world, tasks, rejections = _linear(plan, file_of, key)
+        structure = f"linear, {structure}"
+        world, tasks, rejections = _linear(plan, name_of, key)
     else:
-        world, tasks, rejections = _boolean(plan, file_of, key, spec.label)
-    kind = "linear, " if plan.purpose in LINEAR else ""
-    structure = f"{kind}{len(plan.design.sizes)} components"
+        world, tasks, rejections = _boolean(plan, name_of, key, spec.label)
     built: dict[str, list[Row]] = {"ccr": [], "ccr_truth": []}
     audited = {}
     for task in tasks:
@@ -66,8 +62,8 @@ def build(spec: InstanceSpec) -> BuiltInstance:
         built["ccr"].append(rows.task_row(*place, variant, task.prompt, task.inputs))
         built["ccr_truth"].append(rows.truth_row(*place, structure, task.target, exact))
         audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
-    found = {**world, "tasks": audited}
-    row = rows.world_row(spec, 0, structure, found, question_kind=plan.purpose)
+    world = {**world, "tasks": audited}
+    row = rows.world_row(spec, 0, structure, world, question_kind=plan.purpose)
     return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
 
@@ -81,13 +77,13 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
     return sampled.with_names(words.names), words
 
 
-def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Drawn:
+def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Drawn:
     """Draw a Boolean context and return its world, its tasks, and the counts of rejected draws."""
     sampled, words = draw(plan, key, where)
     if plan.variant is None:
-        tasks = pair_tasks(sampled, words, plan.design.bounds, file_of, key)
+        tasks = pair_tasks(sampled, words, plan.design.bounds, name_of, key)
     else:
-        tasks = [single_task(plan, sampled, words, file_of, key)]
+        tasks = [single_task(plan, sampled, words, name_of, key)]
     world = {
         "context": sampled.context.to_json(),
         "tree": list(sampled.tree.nodes),
@@ -97,7 +93,7 @@ def _boolean(plan: ContextPlan, file_of: FileOf, key: bytes, where: str) -> Draw
     return world, tasks, sampled.rejections
 
 
-def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
+def _linear(plan: ContextPlan, name_of: NameOf, key: bytes) -> Drawn:
     """Draw a linear context and return its world, its one task, and no rejections."""
     parts, rng = (plan.design.sizes, plan.design.kinds), stream(key, "world")
     trap = plan.variant == "direct.trap" or plan.purpose == "additive"
@@ -116,7 +112,7 @@ def _linear(plan: ContextPlan, file_of: FileOf, key: bytes) -> Drawn:
         "theme": "linear",
         "quantities": _quantities_json(quantities),
     }
-    return world, [linear_task(plan, context, tree, ends, quantities, file_of, key)], {}
+    return world, [linear_task(plan, context, tree, ends, quantities, name_of, key)], {}
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
@@ -127,19 +123,14 @@ def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, st
     ]
 
 
-_INPUTS: Final[Mapping[str, frozenset[str]]] = {
-    "unit_answers": frozenset({"cause", "effect", "units"}),
-    "quantities": frozenset({"quantities"}),
-    "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
-    "additive": frozenset({"measure", "cause", "effect", "mediators"}),
-}
-"""What ``inputs_json`` declares, by answer shape; of a deduction by sums under ``additive``."""
-
-
 def _inputs(variant: Variant) -> frozenset[str]:
     """Return the names of what a variant's ``inputs_json`` declares."""
-    by_sums = variant.shape.name == "deduction" and variant.name == "additive"
-    return _INPUTS["additive" if by_sums else variant.shape.name]
+    if variant.shape.name == "quantities":
+        return frozenset({"quantities"})
+    if variant.shape.name == "unit_answers":
+        return frozenset({"cause", "effect", "units"})
+    nodes = "mediators" if variant.name == "additive" else "cut_tree"
+    return frozenset({"cause", "effect", "measure", nodes})
 
 
 TRACK: Final = Track(
