@@ -1,7 +1,5 @@
-"""Population associations of treatment and outcome, alone and given one further variable.
-
-Correlations are Pearson's; a partial correlation is the linear one of first order, that of the
-residuals of X and Y from their population regressions on one variable Z:
+"""Population associations of treatment and outcome, alone and given one further variable: Pearson's
+correlations and linear partial ones of first order,
 
     r_XY.Z = (r_XY - r_XZ r_YZ) / sqrt((1 - r_XZ^2) (1 - r_YZ^2))
 
@@ -134,7 +132,8 @@ def affine_given(world: World, v: str, z: str) -> bool:
     affine in parents of which this is true."""
     if v == z or world.node(z).kind == "binary" or world.graph.d_separated((v,), (z,)):
         return True
-    if _jointly_gaussian(world, (v, z)):
+    nodes = [world.node(one) for one in world.graph.ancestors((v, z))]
+    if all(one.affine and one.noise and one.noise.family == "gauss" for one in nodes):
         return True
     node = world.node(v)
     # Given its parents, V is independent of Z only if Z does not come after V.
@@ -143,12 +142,3 @@ def affine_given(world: World, v: str, z: str) -> bool:
     if MECHANISMS[node.mechanism].affine is None or node.grid is not None:
         return False
     return all(affine_given(world, parent, z) for parent in node.parents)
-
-
-def _jointly_gaussian(world: World, targets: tuple[str, ...]) -> bool:
-    """Return whether nodes and all their ancestors are affine with Gaussian noise."""
-    nodes = [world.node(v) for v in world.graph.ancestors(targets)]
-    return all(
-        node.affine is not None and node.noise is not None and node.noise.family == "gauss"
-        for node in nodes
-    )

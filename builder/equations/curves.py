@@ -5,7 +5,6 @@ Each family is a draw of parameters and an evaluation. Parents enter on the comm
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
@@ -26,10 +25,6 @@ from builder.equations.equation import (
     summary,
     vector,
 )
-
-WIDEST_LAYER: Final = 16
-_HIDDEN_GAIN: Final = 2.0
-_CALIBRATION: Final = 1000
 
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
@@ -111,11 +106,6 @@ def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list
     return [softplus(np.clip(z, -20.0, 20.0)) for z in standardise(parameters, columns)]
 
 
-def _bias(rng: np.random.Generator) -> float:
-    """Draw from N(0, 0.5)."""
-    return float(rng.normal(0.0, 0.5))
-
-
 def _strengths(
     rng: np.random.Generator, count: int, low: float = 0.4, high: float = 1.2
 ) -> tuple[float, ...]:
@@ -126,7 +116,7 @@ def _strengths(
 def draw_product(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Draw one strength ±U(0.5, 1.5) for the product of all parents, and a bias N(0, 0.5)."""
     strength = float(rng.choice((-1.0, 1.0)) * rng.uniform(0.5, 1.5))
-    return {**input_scales(parents), "strength": strength, "bias": _bias(rng)}
+    return {**input_scales(parents), "strength": strength, "bias": float(rng.normal(0.0, 0.5))}
 
 
 def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
@@ -145,7 +135,7 @@ def draw_saturating(rng: np.random.Generator, parents: Sequence[Parent]) -> Para
         "strengths": _strengths(rng, count, 0.5, 1.5),
         "halves": floats(rng.uniform(0.5, 2.0, count)),
         "powers": (1.0,) * count,
-        "bias": _bias(rng),
+        "bias": float(rng.normal(0.0, 0.5)),
     }
 
 
@@ -198,7 +188,7 @@ def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameter
         **input_scales(parents),
         "strengths": _strengths(rng, count),
         "exponents": floats(rng.uniform(0.5, 2.0, count)),
-        "bias": _bias(rng),
+        "bias": float(rng.normal(0.0, 0.5)),
     }
 
 
@@ -219,7 +209,7 @@ def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramet
         **input_scales(parents),
         "strengths": _strengths(rng, count),
         "exponential": floats(rng.integers(0, 2, count)),
-        "bias": _bias(rng),
+        "bias": float(rng.normal(0.0, 0.5)),
     }
 
 
@@ -249,7 +239,7 @@ def draw_piecewise(rng: np.random.Generator, parents: Sequence[Parent]) -> Param
         "knots": tuple(
             0.5 - p.mean if p.binary else float(t) for t, p in zip(knots, parents, strict=True)
         ),
-        "bias": _bias(rng),
+        "bias": float(rng.normal(0.0, 0.5)),
     }
 
 
@@ -268,13 +258,13 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
     their spectral norm, hidden ones then doubled. Biases are U(-1, 1). The output's range over 1000
     standard normal inputs is brought to [-1, 1] and multiplied by ±U(1, 2); ``gain`` and ``bias``
     fix this. Matrices are flattened, layer by layer."""
-    widths = [int(w) for w in rng.integers(4, WIDEST_LAYER + 1, int(rng.integers(2, 5)))]
+    widths = [int(w) for w in rng.integers(4, 17, int(rng.integers(2, 5)))]
     weights: list[Array] = []
     biases: list[Array] = []
     before = len(parents)
     for width in widths:
         matrix = rng.standard_normal((width, before))
-        weights.append(_HIDDEN_GAIN * matrix / summary(float(np.linalg.norm(matrix, 2))))
+        weights.append(2.0 * matrix / summary(float(np.linalg.norm(matrix, 2))))
         biases.append(rng.uniform(-1.0, 1.0, width))
         before = width
     last = rng.standard_normal(before)
@@ -285,30 +275,24 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
         "biases": floats(np.concatenate(biases)),
         "output": floats(last / summary(float(np.linalg.norm(last)))),
     }
-    trial = [
-        np.clip(rng.standard_normal(_CALIBRATION), -3.0, 3.0) * min(1.0, p.sd) for p in parents
-    ]
+    trial = [np.clip(rng.standard_normal(1000), -3.0, 3.0) * min(1.0, p.sd) for p in parents]
     raw = _network(parameters, trial)
     low, high = summary(float(raw.min())), summary(float(raw.max()))
     gain = float(rng.choice((-1.0, 1.0)) * rng.uniform(1.0, 2.0))
-    bias = _bias(rng)
+    bias = float(rng.normal(0.0, 0.5))
     slope = 2.0 * gain / max(high - low, 1e-9)
     return {**parameters, "gain": slope, "bias": bias - slope * 0.5 * (low + high)}
 
 
-def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
-    """Return the weight matrix (width, before) and the bias (width, 1) of each hidden layer."""
+def _layers(parameters: Parameters) -> tuple[list[tuple[Array, Array]], Array]:
+    """Return the weight matrix (width, before) and the bias (width, 1) of each hidden layer, and
+    the weights (1, before) of the output."""
     weights, biases = (np.asarray(vector(parameters, key)) for key in ("weights", "biases"))
     before, layers = len(vector(parameters, "centres")), []
     for width in (int(w) for w in vector(parameters, "widths")):
         layers.append((weights[: width * before].reshape(width, before), biases[:width, None]))
         weights, biases, before = weights[width * before :], biases[width:], width
-    return layers
-
-
-def _last(parameters: Parameters) -> Array:
-    """Return the weights of the output layer as a matrix of one row."""
-    return np.asarray(vector(parameters, "output"))[None, :]
+    return layers, np.asarray(vector(parameters, "output"))[None, :]
 
 
 def _product(matrix: Array, rows: Array) -> Array:
@@ -324,18 +308,15 @@ def _product(matrix: Array, rows: Array) -> Array:
 def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
     """Return the output of the network for inputs ``z`` on the common scale, shape (n,)."""
     hidden = np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*z)])
-    for matrix, bias in _layers(parameters):
+    layers, last = _layers(parameters)
+    for matrix, bias in layers:
         hidden = tanh(_product(matrix, hidden) + bias)
-    return np.asarray(_product(_last(parameters), hidden)[0])
+    return np.asarray(_product(last, hidden)[0])
 
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """Return ``b + gain * output . tanh(... tanh(W z + c) ...)``, cut off; z standardised."""
-    return _network_location(parameters, _network(parameters, standardise(parameters, columns)))
-
-
-def _network_location(parameters: Parameters, output: Array) -> Array:
-    """Return the mean from the network's output: ``bias + gain * output``, cut off."""
+    output = _network(parameters, standardise(parameters, columns))
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
@@ -343,10 +324,11 @@ def neural_slope(parameters: Parameters, column: Array) -> Array:
     """Return ``neural_mean``'s derivative in the only raw parent, (n,), 0 where cut off."""
     z = standardise(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
-    for matrix, bias in _layers(parameters):
+    layers, last = _layers(parameters)
+    for matrix, bias in layers:
         hidden = tanh(_product(matrix, hidden) + bias)
         slope = _product(matrix, slope) * (1.0 - hidden * hidden)
-    output = _product(_last(parameters), hidden)[0]
-    inside = np.abs(_network_location(parameters, output)) < LOCATION_LIMIT
-    total = scalar(parameters, "gain") * _product(_last(parameters), slope)[0]
+    gain, output = scalar(parameters, "gain"), _product(last, hidden)[0]
+    inside = np.abs(scalar(parameters, "bias") + gain * output) < LOCATION_LIMIT
+    total = gain * _product(last, slope)[0]
     return np.where(inside, total / vector(parameters, "scales")[0], 0.0)

@@ -6,6 +6,7 @@ continuous variable (to which noise is added), the probability of a binary one.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -56,14 +57,10 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class MechanismFamily:
-    """One family of structural equations.
-
-    ``draw(rng, parents)`` draws parameters. ``mean(parameters, columns)`` evaluates the conditional
-    mean for columns of shape (n,), one per parent; without parents it returns a scalar.
-    ``affine(parameters)`` is the same equation in affine form, for families that have one.
-    ``slope(parameters, column)`` is the derivative of the mean in the only parent, shape (n,), for
-    families that serve as measurements; at a kink or a cut-off it is the value on the flat side.
-    """
+    """One family of structural equations: a draw of parameters, and the conditional mean for
+    columns of shape (n,), one per parent (a scalar without parents). ``affine`` gives the same
+    equation in affine form, for families that have one, ``slope`` the derivative of the mean in the
+    only parent, shape (n,) and 0 where cut off, for families that serve as measurements."""
 
     kind: Kind
     draw: Callable[[np.random.Generator, Sequence[Parent]], Parameters]
@@ -113,10 +110,9 @@ def summary(value: float) -> float:
 
 def round_parameters(parameters: Parameters) -> Parameters:
     """Return the parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
+    rounded = partial(significant, digits=PARAMETER_DIGITS)
     return {
-        key: tuple(significant(one, PARAMETER_DIGITS) for one in value)
-        if isinstance(value, tuple)
-        else significant(value, PARAMETER_DIGITS)
+        key: tuple(map(rounded, value)) if isinstance(value, tuple) else rounded(value)
         for key, value in parameters.items()
     }
 

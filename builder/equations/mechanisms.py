@@ -1,12 +1,10 @@
 """The families of mechanisms, and the profiles that say which of them make up a world.
 
-A mechanism says what a variable is on average, given its direct causes. A family is two functions
-(draw parameters; evaluate) and one row of ``MECHANISMS``. A row that is affine in the parents also
-says so, which opens closed forms (``builder.equations.quantities``).
-
+A family is two functions (draw parameters; evaluate) and one row of ``MECHANISMS``. A row that is
+affine in the parents also says so, which opens closed forms (``builder.equations.quantities``).
 A scene has one profile for its continuous variables and one for its binary ones, drawn
 independently (paper 3.1, A.2, A.7). Three continuous and two binary profiles stand for what corpora
-of equations and Boolean rules contain; five of each are synthetic and cover further regimes.
+of equations and Boolean rules contain; the others are synthetic and cover further regimes.
 """
 
 from collections.abc import Mapping
@@ -65,9 +63,6 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
 EMPIRICAL_SHARE: Final = 0.3
 """Weight of the empirical profiles in the mixture; the synthetic ones share the rest equally."""
 
-HETEROSCEDASTIC_SHARE: Final = 0.75
-"""Share of non-root continuous nodes with varying noise in the heteroscedastic profile."""
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -97,9 +92,7 @@ CONTINUOUS_PROFILES: Final[Mapping[str, Profile]] = {
     "smooth_handcrafted": Profile(("handcrafted",), noises=PLAIN_NOISES),
     "neural_blackbox": Profile(("neural",), noises=PLAIN_NOISES),
     "mixture_noise": Profile(("handcrafted",), noises=PLAIN_NOISES, mixture=(0.8, 0.45)),
-    "heteroscedastic": Profile(
-        ("handcrafted",), noises=PLAIN_NOISES, heteroscedastic=HETEROSCEDASTIC_SHARE
-    ),
+    "heteroscedastic": Profile(("handcrafted",), noises=PLAIN_NOISES, heteroscedastic=0.75),
     "coarsened_continuous": Profile(("handcrafted",), noises=PLAIN_NOISES, coarse_share=1.0),
 }
 """Continuous profiles by name, the three empirical ones first."""

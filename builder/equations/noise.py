@@ -1,15 +1,13 @@
-"""Exogenous noise of continuous variables: one table row per family.
+"""Exogenous noise of continuous variables: one row of ``NOISE_FAMILIES`` per family.
 
 Every family is *variance-matched*: its standardised form has mean 0 and standard deviation 1, so
-that ``Noise.scale`` is the standard deviation whatever the family. A family is described by three
-functions of its standardised form, all vectorised, plus one that draws its shape parameters. A new
-family is those functions and one row of ``NOISE_FAMILIES``.
+that ``Noise.scale`` is the standard deviation whatever the family.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -59,13 +57,13 @@ class Noise:
 
     def rounded_parameters(self) -> "Noise":
         """Return the law, all its numbers to ``PARAMETER_DIGITS`` significant digits."""
+        rounded = partial(significant, digits=PARAMETER_DIGITS)
         spread = self.spread and replace(
             self.spread,
-            weights=tuple(significant(w, PARAMETER_DIGITS) for w in self.spread.weights),
-            bias=significant(self.spread.bias, PARAMETER_DIGITS),
+            weights=tuple(map(rounded, self.spread.weights)),
+            bias=rounded(self.spread.bias),
         )
-        shape = tuple(significant(number, PARAMETER_DIGITS) for number in self.shape)
-        return Noise(self.family, significant(self.scale, PARAMETER_DIGITS), shape, spread)
+        return Noise(self.family, rounded(self.scale), tuple(map(rounded, self.shape)), spread)
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values, without a ``spread`` of None."""
@@ -113,7 +111,6 @@ _REACHED: Final = 6.5
 _SCORES: Final = np.arange(-int(_REACHED * _STEPS), int(_REACHED * _STEPS) + 1) / _STEPS
 _FARTHEST: Final = 8.0
 """No component of a mixture has a mean beyond 1 or a standard deviation above 1."""
-_FINE: Final = 1 << 15
 
 
 def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
@@ -170,8 +167,7 @@ def _mixture_sd(shape: Shape) -> float:
 
 
 def _mixture_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance. The
-    variance of a draw is 1."""
+    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance."""
     component = rng.integers(len(shape), size=n)
     return np.asarray(shape)[component] + _mixture_sd(shape) * rng.standard_normal(n)
 
@@ -186,7 +182,7 @@ def _mixture_density(e: Array, shape: Shape) -> Array:
 @lru_cache(maxsize=64)
 def _mixture_quantiles(shape: Shape) -> Array:
     """Return the quantiles of a mixture at ``_SCORES``, exact in both tails."""
-    e = np.linspace(-_FARTHEST, _FARTHEST, _FINE)
+    e = np.linspace(-_FARTHEST, _FARTHEST, 1 << 15)
     sd = _mixture_sd(shape)
     below, above = (
         np.mean([special.ndtr(side * (e - mean) / sd) for mean in shape], axis=0)

@@ -32,8 +32,6 @@ Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqm
 EFFECT_BOUND: Final = 0.002
 """An effect tau is known to a standard error of EFFECT_BOUND * (1 + |tau|)."""
 
-QUARTILES: Final = (0.25, 0.75)
-_QUARTILE_BATCHES: Final = 64
 _WEIGHT_CV: Final = 0.05
 """Largest relative standard error of the denominator of a self-normalised estimate."""
 
@@ -47,10 +45,6 @@ _TERMS: Final[Mapping[Effect, tuple[tuple[int, int, float], ...]]] = {
 
 
 NoiseSample = dict[str, Array]
-Integrand = Callable[[NoiseSample], Sequence[Array]]
-"""Noise of n units -> k statistics, each of shape (n,) or scalar."""
-Statistic = Callable[[Array], Array]
-"""Means of the k statistics, (..., k), to the m estimates, (..., m)."""
 
 RANDOMISATIONS: Final = 32
 FIRST_POINTS: Final = 128
@@ -78,11 +72,14 @@ def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Itera
 
 
 def refined_means(
-    world: World, drawn: Sequence[str], integrand: Integrand, rng: np.random.Generator
+    world: World,
+    drawn: Sequence[str],
+    integrand: Callable[[NoiseSample], Sequence[Array]],
+    rng: np.random.Generator,
 ) -> Iterator[tuple[Array, int]]:
-    """Yield the k means by randomisation, (R, k), and the draws behind them, after each doubling.
-    Ends at ``LAST_POINTS`` points a randomisation. If nothing is drawn they are exact: they are
-    yielded once, with the number 0."""
+    """Yield the means of ``integrand``'s k statistics (each (n,) or scalar) by randomisation,
+    (R, k), and the draws behind them, after each doubling up to ``LAST_POINTS`` points a
+    randomisation. If nothing is drawn they are exact, and yielded once, with the number 0."""
     if not drawn:
         yield np.repeat(_stack_columns(integrand({})).T, RANDOMISATIONS, axis=0), 0
         return
@@ -97,8 +94,9 @@ def refined_means(
             return
 
 
-def jackknife(means: Array, statistic: Statistic) -> tuple[Array, Array]:
-    """Return ``statistic`` of pooled means, (m,), and its jackknife standard error from (R, k)."""
+def jackknife(means: Array, statistic: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Return ``statistic`` (from (..., k) to (..., m)) of the pooled means, (m,), and its jackknife
+    standard error from means by randomisation, (R, k)."""
     count = len(means)
     pooled = means.mean(axis=0)
     without = statistic(pooled + (pooled - means) / (count - 1))
@@ -134,26 +132,23 @@ def effect(
     rng: np.random.Generator,
     bound: float = EFFECT_BOUND,
 ) -> Quantity:
-    """Return the effect ``name`` of X on Y as X goes from ``x0`` to ``x1``.
+    """Return the effect ``name`` of X on Y as X goes from ``x0`` to ``x1``. Raises
+    :class:`BoundNotMet` for a standard error beyond bound * (1 + |effect|) at the largest sample.
 
     Conditioning on X = x1 (ETT) is exact: given all noise but X's own, X = x1 has probability
     P(X = x1 | parents) (binary X) or density f((x1 - mean) / scale) / scale (continuous X). The
     effect is the mean of the unit effects weighted by it over the mean weight, self-normalised
     over all randomisations together. Its bias is at most its standard error times the coefficient
     of variation of the mean weight (Cauchy-Schwarz); draws are doubled until that is below 0.05.
-
-    Raises:
-        BoundNotMet: the standard error exceeds bound * (1 + |effect|) at the largest sample.
     """
     if is_structural_zero(world.graph, x, y, name):
         return STRUCTURAL_ZERO
     slope = _constant_slope(name, world, x, y)
     if slope is not None:
         return Quantity((x1 - x0) * slope, 0.0, 0, "closed_form")
-    graph = world.graph
+    graph, causes = world.graph, world.graph.ancestors(x) - {x}
     # X and what acts on Y past it.
     needed = {x, *graph.names(closure(graph.mask(y), graph.parent_masks, ~graph.mask(x)))}
-    causes = graph.ancestors(x) - {x}
     # Without noise that X and Y(x) share, the treated are like everyone.
     weighted = name == "ett" and bool(causes & needed)
     by_density = weighted and world.node(x).kind == "continuous"
@@ -175,26 +170,25 @@ def effect(
         weight = world.conditional_density(x, x1, runs[0]) if weighted else np.ones(1)
         return [weight * change, weight]
 
+    def ratio_and_mass(means: Array) -> Array:
+        """Return (change over weight, weight) from (weighted change, weight), by the last axis."""
+        return np.stack([means[..., 0] / means[..., 1], means[..., 1]], axis=-1)
+
     drawn = [node for node in world.order if node in only and node != x]
     value, se, draws = 0.0, float("inf"), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
-        (value, mass), (se, mass_se) = jackknife(means, _ratio_and_mass)
+        (value, mass), (se, mass_se) = jackknife(means, ratio_and_mass)
         if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
             source: Source = "density_weighted_rqmc" if by_density else "rqmc"
             return Quantity(float(value), float(se), draws, source if draws else "closed_form")
     raise BoundNotMet(f"{name} of {x} on {y}: standard error {se:.2g} after {draws} draws")
 
 
-def _ratio_and_mass(means: Array) -> Array:
-    """Return (change over weight, weight) from (weighted change, weight), along the last axis."""
-    return np.stack([means[..., 0] / means[..., 1], means[..., 1]], axis=-1)
-
-
 def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
     """Return the effect of a change of X by 1 where it is the same for every unit, else None. The
     total effect is the sum over directed paths of the products of their coefficients (Wright 1934)
-    where every node after X on them, Y included, is affine in its parents. X itself and everything
-    off those paths may be anything. The direct effect is X's weight in Y's equation."""
+    where every node after X on them, Y included, is affine in its parents. The direct effect is X's
+    weight in Y's equation."""
     form = world.node(y).affine
     if form is None:
         return None
@@ -221,9 +215,9 @@ def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, flo
         return 0.0, 1.0
     only = world.graph.ancestors(x)
     drawn = [node for node in world.order if node in only]
-    batches = zip(range(_QUARTILE_BATCHES), units(world, drawn, rng), strict=False)
+    batches = zip(range(64), units(world, drawn, rng), strict=False)
     values = np.concatenate([world.run(noise, only=only)[x] for _, noise in batches])
-    low, high = (float(f"{quartile:.3g}") for quartile in np.quantile(values, QUARTILES))
+    low, high = (float(f"{quartile:.3g}") for quartile in np.quantile(values, (0.25, 0.75)))
     if low >= high:
         raise ValueError(f"{x}: its quartiles coincide at three significant digits")
     return low, high

@@ -5,17 +5,12 @@ for continuous nodes; weights N(±1, 0.6) for log-odds), adapted in three ways:
 
 - a weight is per standard deviation of a parent whose sd exceeds one, so scales do not explode;
 - log-odds are centred at the parents' means, so probabilities stay away from 0 and 1;
-- a drawn mechanism is kept only if the node stays in range and **every edge is visible**. The
-  strength of an edge is the mean absolute change of the child's conditional mean as that parent
-  alone moves by one of its standard deviations, in standard deviations of the child (for a linear
-  equation the absolute standardised coefficient); it must be at least ``MIN_STRENGTH``. A
-  continuous non-root keeps at least ``MIN_NOISE_SHARE`` of its sd as its own noise, so that no
-  variable is nearly a function of others.
+- a drawn mechanism is kept only if the node stays in range and **every edge is visible**: its
+  strength (``edge_strengths``) is at least ``MIN_STRENGTH``. No variable is nearly a function of
+  others: a continuous non-root keeps at least ``MIN_NOISE_SHARE`` of its sd as its own noise.
 
-Total effects and correlations may still be small where paths cancel: nothing here prevents it.
-
-Parameters are rounded as they are drawn, and the world is built from the rounded ones: another
-processor, whose sums differ in their last bits, draws the same world.
+Total effects and correlations may still be small where paths cancel. Parameters are rounded as they
+are drawn: another processor, whose sums differ in their last bits, draws the same world.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,14 +33,8 @@ from builder.equations.world import Node, World, on_grid
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
 
-SD_RANGE: Final = (0.3, 10.0)
-"""Population sd of every node."""
-OUTCOME_SD_RANGE: Final = (0.3, 3.0)
-"""Population sd of the outcome."""
 PREVALENCE: Final = (0.2, 0.8)
 """Population mean of every binary node (its sd is then at least 0.4)."""
-GRID: Final = (0.6, 1.0)
-"""Steps of a coarsened node, in its standard deviations: it has about five to nine values."""
 MIN_STRENGTH: Final = 0.1
 MIN_NOISE_SHARE: Final = 0.2
 
@@ -72,13 +61,13 @@ def sample_world(
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds. Nodes are drawn in
     topological order, each until a pilot sample of 4096 units accepts it. ``kinds`` not listed are
-    continuous, and ``outcome`` has the tighter range. Neither it nor the ``treatment`` is
-    coarsened. Raises :class:`NoWorldFound` for a node rejected 1000 times."""
+    continuous. The sd of ``outcome`` is at most 3, of others 10. Neither it nor the ``treatment``
+    is coarsened. Raises :class:`NoWorldFound` for a node rejected 1000 times."""
     nodes: dict[str, Node] = {}
     pilot: dict[str, Array] = {}
     for name in graph.topological_order():
         kind: Kind = kinds.get(name, "continuous")
-        bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
+        bounds = (0.3, 3.0 if name == outcome else 10.0)
         parents = graph.parents(name)
         columns = [pilot[parent] for parent in parents]
         summaries = [Parent.seen_in(column) for column in columns]
@@ -101,7 +90,8 @@ def sample_world(
             raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
         able = profile.coarse_share > 0.0 and name not in (treatment, outcome)
         if able and kind == "continuous" and rng.random() < profile.coarse_share:
-            step = significant(float(rng.uniform(*GRID) * values.std()), 2)
+            # A coarsened node has about five to nine values.
+            step = significant(float(rng.uniform(0.6, 1.0) * values.std()), 2)
             node, values = replace(node, grid=step), on_grid(values, step)
         nodes[name], pilot[name] = node, values
     return World(graph, tuple(nodes[name] for name in graph.nodes))
@@ -160,8 +150,8 @@ def _is_accepted(
 def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[float]:
     """Yield the strength of the edge from each parent, given samples (n,) of the parents and the
     child's sd. It is the mean absolute change of the child's conditional mean as one parent moves
-    by one of its standard deviations around its sampled values, over ``sd``. A binary parent moves
-    from 0 to 1, and the change is multiplied by its standard deviation."""
+    by one of its standard deviations around its sampled values, over ``sd`` (of a line the absolute
+    standardised coefficient). A binary parent moves from 0 to 1, times its standard deviation."""
     mean = MECHANISMS[node.mechanism].mean
     for i, column in enumerate(columns):
         spread, weight = float(column.std()), 1.0

@@ -33,8 +33,6 @@ from builder.splits.seeds import pick
 CERTAINTY: Final = (0.02, 0.98)
 """Smallest and largest conditional probability of the steep families."""
 
-_SHIFT: Final = 1.5
-
 
 def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Draw weights N(±1, 0.6) (per parent sd above one) and bias N(0, 0.7) at the parents' means,
@@ -58,7 +56,7 @@ def draw_shifted_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -
         **input_scales(parents),
         "weights": floats(draw_signed(rng, count, 1.0, 0.6)),
         "bends": floats(draw_signed(rng, count, 0.6, 0.3)),
-        "shifts": floats(rng.uniform(-_SHIFT, _SHIFT, count)),
+        "shifts": floats(rng.uniform(-1.5, 1.5, count)),
         "bias": float(rng.normal(0.0, 0.7)),
     }
 
@@ -106,13 +104,10 @@ def draw_gate(
     rng: np.random.Generator,
     parents: Sequence[Parent],
 ) -> Parameters:
-    """Draw the parameters of a gate.
-
-    Its kind is drawn from ``conjunctions``, where 1 is "and" and 0 is "or". Each input is negated
-    with probability ``negation``. A continuous parent is cut where a Gaussian of its mean and sd
-    would leave the gate open half of the time, give or take U(-0.3, 0.3) sd; a binary one at 0.5.
-    The cuts are parameters: no sample moves them. The output flips with probability U(0.02, 0.12).
-    """
+    """Draw a gate: its kind from ``conjunctions``, where 1 is "and" and 0 is "or". Each input is
+    negated with probability ``negation``. A continuous parent is cut where a Gaussian of its mean
+    and sd would leave the gate open half of the time, give or take U(-0.3, 0.3) sd; a binary one at
+    0.5. The output flips with probability U(0.02, 0.12)."""
     count = len(parents)
     conjunction = pick(rng, conjunctions)
     negated = rng.random(count) < negation

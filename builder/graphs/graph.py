@@ -25,12 +25,9 @@ class LatentDAG:
     """A directed acyclic graph in which some nodes are unobserved.
 
     `nodes` fixes the order of everything that is returned. `edges` are (parent, child) pairs,
-    stored sorted in node order so that equal graphs compare and hash equal. `latent` is the set of
-    unobserved nodes, which may have parents of their own. `index` maps a node to its position,
-    which is its bit in every mask. `parent_masks[i]` and `child_masks[i]` belong to node i.
-
-    Raises ValueError on an empty or repeated name, a repeated edge, a self-loop, an edge or latent
-    node that is not among the nodes, and a directed cycle.
+    stored sorted in node order. `latent` nodes may have parents of their own. `index` maps a node
+    to its position, which is its bit in every mask. Raises ValueError on an empty or repeated name,
+    a repeated edge, a self-loop, an edge or latent node that is not among the nodes, and a cycle.
     """
 
     nodes: tuple[str, ...]
@@ -47,7 +44,7 @@ class LatentDAG:
         """Check nodes and edges, sort the edges, and fill in the derived fields."""
         nodes = tuple(self.nodes)
         index = {name: i for i, name in enumerate(nodes)}
-        _check_names(nodes, index, self.latent)
+        _check_names(nodes, self.latent)
         pairs = sorted(_index_edges(index, self.edges))
         parents, children = [0] * len(nodes), [0] * len(nodes)
         for a, b in pairs:
@@ -188,21 +185,18 @@ def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
     return g.index[x], g.index[y]
 
 
-def _check_names(nodes: tuple[str, ...], index: dict[str, int], latent: Iterable[str]) -> None:
+def _check_names(nodes: tuple[str, ...], latent: Iterable[str]) -> None:
     """Raise ValueError for repeated or empty names and for a latent name that is no node."""
-    if len(index) != len(nodes):
-        repeated = next(name for name in nodes if nodes.count(name) > 1)
-        raise ValueError(f"node {repeated!r} is listed twice")
-    if "" in index:
+    for name in nodes:
+        if nodes.count(name) > 1:
+            raise ValueError(f"node {name!r} is listed twice")
+    if "" in nodes:
         raise ValueError("a node has an empty name")
-    unknown = sorted(set(latent) - set(index))
-    if unknown:
-        raise ValueError(f"latent node {unknown[0]!r} is not among the nodes")
+    for name in sorted(set(latent).difference(nodes)):
+        raise ValueError(f"latent node {name!r} is not among the nodes")
 
 
-def _index_edges(
-    index: dict[str, int], edges: Iterable[tuple[str, str]]
-) -> frozenset[tuple[int, int]]:
+def _index_edges(index: dict[str, int], edges: Iterable[tuple[str, str]]) -> set[tuple[int, int]]:
     """Return edges as pairs of indices. Raise ValueError for unknown ends, loops, repeats."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
@@ -215,7 +209,7 @@ def _index_edges(
         if pair in pairs:
             raise ValueError(f"edge {a} -> {b} is listed twice")
         pairs.add(pair)
-    return frozenset(pairs)
+    return pairs
 
 
 def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, ...]:
@@ -225,9 +219,8 @@ def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, .
     while waiting:
         ready = next((i for i in waiting if not parents[i] & ~placed), None)
         if ready is None:
-            raise ValueError(
-                f"the graph has a cycle through {', '.join(nodes[i] for i in waiting)}"
-            )
+            cycle = ", ".join(nodes[i] for i in waiting)
+            raise ValueError(f"the graph has a cycle through {cycle}")
         order.append(ready)
         placed |= 1 << ready
         waiting.remove(ready)

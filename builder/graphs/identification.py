@@ -1,9 +1,8 @@
 """Which effects of X on Y the observed distribution determines, and by which method.
 
-All four effects reduce to c-factors of the latent projection (Tian & Pearl 2002, *A general
-identification condition for causal effects*; completeness by Shpitser & Pearl 2006 and Huang &
-Valtorta 2006). The c-factor Q[S] of a set S of observed nodes is P(S | do(everything else)). The
-effects differ in which districts matter and at which treatment level each of them is taken.
+All four effects reduce to c-factors of the latent projection (Tian & Pearl 2002; completeness by
+Shpitser & Pearl 2006 and Huang & Valtorta 2006). The c-factor Q[S] of a set S of observed nodes is
+P(S | do(everything else)).
 
 - ATE: the ID algorithm (Tian & Pearl 2002; Shpitser & Pearl 2006), sound and complete.
 - ETT: for a binary treatment E[Y(x0)] = E[Y | x0] P(x0) + E[Y(x0) | x1] P(x1), so it is identified
@@ -18,9 +17,8 @@ An effect along paths that do not exist is identified as zero.
 Covariate adjustment follows the generalised adjustment criterion (Shpitser, VanderWeele & Robins
 2010; Perković, Textor, Kalisch & Maathuis 2018, theorem 3.6): Z is valid for (X, Y) when it holds
 no forbidden node (a descendant of a node on a proper causal path, X itself excluded) and blocks
-every non-causal path. The second condition is d-separation in the proper back-door graph, in which
-the first edges of the causal paths are removed. A valid set is one for which
-sum_z P(y | x, z) P(z) is P(y | do(x)) in every model of the graph.
+every non-causal path: d-separates X and Y in the proper back-door graph, in which the first edges
+of the causal paths are removed.
 """
 
 from collections.abc import Iterator
@@ -154,9 +152,8 @@ def _children(projection: Projection, x_index: int) -> int:
 
 
 def identification_method(g: LatentDAG, x: str, y: str) -> Method:
-    """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16). They
-    stand for: no directed path, a valid adjustment set, a front-door set, identified by the ID
-    algorithm otherwise, not identifiable. Raises ValueError for unknown or latent ends."""
+    """Return the first label that applies to the ATE of `x` on `y` (paper, appendix A.16); for
+    "other_id" only the ID algorithm works. Raises ValueError for unknown or latent ends."""
     endpoints(g, x, y)
     if y not in g.descendants(x):
         return "trivial_zero"
@@ -232,13 +229,10 @@ def forbidden_controls(g: LatentDAG, x: str, y: str) -> frozenset[str]:
 
 
 def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
-    """Tell whether controlling for `z` opens a blocked non-causal path between `x` and `y`.
-
-    True iff some path between the two (latent nodes included) that is not directed from `x` to `y`
-    is blocked given nothing and open given {z} (Pearl 2009, def. 1.2.3). Closing a causal path is
-    over-control and no collider bias. Raises ValueError when `x`, `y` or `z` is unknown or latent,
-    or `z` is one of the others.
-    """
+    """Tell whether some path between `x` and `y` (latent nodes included) that is not directed from
+    `x` to `y` is blocked given nothing and open given {z} (Pearl 2009, def. 1.2.3). Closing a
+    causal path is over-control and no collider bias. Raises ValueError when `x`, `y` or `z` is
+    unknown or latent, or `z` is one of the others."""
     x_index, y_index = endpoints(g, x, y)
     z_bit = g.mask(z)
     if z in g.latent:

@@ -6,7 +6,7 @@ verdict, so that the presence of an unmeasured variable does not reveal one.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -79,23 +79,17 @@ AUXILIARY: Final = ("chain", "collider", "confounding", "fork", "mediation", "tr
 HOSTS: Final = tuple(name for name in MOTIFS if name not in ("frontdoor", "double_nc"))
 """Motifs that may carry grafts."""
 
-_HARMLESS_TRIES: Final = 200
-"""Places that are tried for a harmless variable."""
-
 
 def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) -> Motif:
     """Return ``host`` with ``auxiliary`` attached: its node ``role`` becomes the host's ``anchor``.
     Its other nodes are called ``AUX<number>_<role>``. Name and ends stay those of the host."""
-    new = {
-        node: anchor if node == role else f"AUX{number}_{node}" for node in auxiliary.graph.nodes
-    }
-    added = tuple(new[node] for node in auxiliary.graph.nodes if node != role)
+    new = {node: f"AUX{number}_{node}" for node in auxiliary.graph.nodes} | {role: anchor}
     graph = LatentDAG(
-        (*host.graph.nodes, *added),
+        (*host.graph.nodes, *(name for name in new.values() if name != anchor)),
         (*host.graph.edges, *((new[a], new[b]) for a, b in auxiliary.graph.edges)),
         host.graph.latent | {new[node] for node in auxiliary.graph.latent},
     )
-    return Motif(host.name, graph, host.treatment, host.outcome)
+    return replace(host, graph=graph)
 
 
 def anchors(host: Motif) -> tuple[str, ...]:
@@ -110,9 +104,8 @@ def random_graft(
     names = [name for name in AUXILIARY if weights.get(name, 0.0) > 0.0]
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
-    roles, places = fragment.graph.observed_nodes, anchors(host)
-    role = pick(rng, roles)
-    return graft(host, fragment, role, pick(rng, places), number)
+    role = pick(rng, fragment.graph.observed_nodes)
+    return graft(host, fragment, role, pick(rng, anchors(host)), number)
 
 
 def add_confounder(motif: Motif) -> Motif:
@@ -122,19 +115,18 @@ def add_confounder(motif: Motif) -> Motif:
 
 def confounding_spoils(motif: Motif) -> bool:
     """Tell whether a latent confounder makes a motif's ATE, so far identifiable, unidentifiable."""
-    return is_identifiable(*motif.effect, "ate") and not is_identifiable(
-        *add_confounder(motif).effect, "ate"
-    )
+    before, after = motif.effect, add_confounder(motif).effect
+    return is_identifiable(*before, "ate") and not is_identifiable(*after, "ate")
 
 
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
     """Return ``motif`` with a latent cause of one or (mostly) two observed variables that changes
-    no verdict. None where the ATE is not identifiable, or no try finds a place."""
+    no verdict. None where the ATE is not identifiable, or none of 200 tries finds a place."""
     observed = motif.graph.observed_nodes
     before = _verdicts(motif)
     if not before[1]:
         return None
-    for _ in range(_HARMLESS_TRIES):
+    for _ in range(200):
         children = 2 if rng.random() < 0.75 else 1
         chosen = rng.choice(len(observed), size=children, replace=False)
         grown = _add_latent(motif, tuple(observed[int(i)] for i in sorted(chosen)))
@@ -163,4 +155,4 @@ def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
         (*graph.edges, *((name, child) for child in children)),
         graph.latent | {name},
     )
-    return Motif(motif.name, grown, motif.treatment, motif.outcome)
+    return replace(motif, graph=grown)
