@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.splits.seeds import stream
+from builder.splits.seeds import random_order, stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
 from builder.tracks.ccr.graph import CutTree, Pair, distance
 from builder.tracks.ccr.model import Bits, LinearContext
@@ -21,7 +21,6 @@ from builder.tracks.ccr.questions import (
     deduce_sum,
     direct_quantities,
     linear_quantities,
-    trap_quantities,
     tree_quantities,
     values_of,
 )
@@ -48,9 +47,9 @@ NameOf = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class ContextTask:
-    """One task: its public parts, its truth, and the facts that the world row keeps for the audit.
-    ``label`` is unique inside the context. ``value`` is the exact answer where it is one number,
-    else None. ``target`` is what the truth row holds, ``audit`` what the world row does."""
+    """One task. ``label`` is unique inside the context. ``value`` is the exact answer where it is
+    one number, else None. ``target`` is what the truth row holds, ``audit`` what the world row
+    does."""
 
     label: str
     variant: str
@@ -138,9 +137,11 @@ def linear_task(
             inductive = plan.variant == "inductive.additive"
             sum_question = deduce_sum(asked, sums, plan.verdict, rng, inductive=inductive)
             return _deductive_task(plan, ends, sum_question, file, key)
-        asked = [asked[k] for k in rng.permutation(len(asked))]
+        asked = random_order(rng, asked)
     else:
-        asked = linear_quantities(tree, rng) if tree else trap_quantities(ends)
+        # A trap: the product along the would-be cutpoint differs from the effect of X on Y.
+        trap = [ListedQuantity("ate", path) for path in (ends, (ends[0], ends[-1]))]
+        asked = linear_quantities(tree, rng) if tree else trap
     prompt = linear_prompt(context, asked, file, stream(key, "order"))
     return _listed_task(plan.variant, prompt, asked, quantities, context)
 

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from builder.splits.seeds import random_order
 from builder.tracks.ccr.graph import CutTree, Pair
 from builder.tracks.ccr.model import LinearContext
 from builder.tracks.ccr.plan import Verdict
@@ -24,36 +25,22 @@ from grader.tracks.ccr.algorithm import paths
 def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """Return the six quantities of a direct Boolean task, in random order: PNS of two local pairs
     and the global one, PN and PS of a random pair, ATE of another draw."""
-    local = list(tree.local_pairs)
-    picked = [local[k] for k in rng.permutation(len(local))]
-    asked = [ListedQuantity("pns", pair) for pair in picked[:2]] + [
-        ListedQuantity("pns", tree.global_pair)
-    ]
-    mixed = [tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2)]
-    asked += [
-        ListedQuantity("pn", mixed[0]),
-        ListedQuantity("ps", mixed[0]),
-        ListedQuantity("ate", mixed[1]),
-    ]
-    return [asked[k] for k in rng.permutation(len(asked))]
+    local = random_order(rng, tree.local_pairs)[:2]
+    asked = [ListedQuantity("pns", pair) for pair in (*local, tree.global_pair)]
+    one, other = (tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2))
+    asked += [ListedQuantity(name, one) for name in ("pn", "ps")]
+    return random_order(rng, [*asked, ListedQuantity("ate", other)])
 
 
 def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """Return the PNS of every pair of the cut tree, shuffled. Algorithm 1 takes these."""
-    return [ListedQuantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
+    return [ListedQuantity("pns", pair) for pair in random_order(rng, tree.pairs)]
 
 
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """Return the ATE of up to two random local pairs, then of the global one."""
-    local = list(tree.local_pairs)
-    asked = [ListedQuantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
-    return [*asked, ListedQuantity("ate", tree.global_pair)]
-
-
-def trap_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
-    """Return the two quantities of a trap: the product of the ATE along ``ends`` (X, the would-be
-    cutpoint, Y), and the ATE of X on Y, which differs from it."""
-    return [ListedQuantity("ate", ends), ListedQuantity("ate", (ends[0], ends[-1]))]
+    local = random_order(rng, tree.local_pairs)[:2]
+    return [ListedQuantity("ate", pair) for pair in (*local, tree.global_pair)]
 
 
 def additive_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
@@ -87,9 +74,8 @@ Key = TypeVar("Key", Pair, ListedQuantity)
 
 @dataclass(frozen=True, slots=True)
 class Deduction(Generic[Key]):
-    """A deductive question: what is given, what is asked, and the right answer. ``givens`` map
-    pairs (of sums: quantities) to the values printed for them, which may be altered ones.
-    ``target`` is what is asked about. ``value`` is None unless ``verdict`` is ``value``."""
+    """A deductive question and its right answer. ``givens`` map pairs (of sums: quantities) to the
+    values printed for them, which may be altered. ``value`` is None unless the verdict is it."""
 
     givens: Mapping[Key, Fraction]
     target: Key
@@ -105,19 +91,17 @@ def deduce(
     *,
     bounded: bool,
 ) -> Deduction[Pair]:
-    """Return a question about a local value with the wanted verdict. ``bounded``: no value exceeds
-    1 (the PNS). Unbounded values contradict each other only where more is given than needed: then
-    ``inconsistent`` takes three components. As often, more than needed is given and agrees, so that
-    the pattern of givens does not tell a contradiction."""
+    """Return a question about a local value with the wanted verdict; of values that may exceed 1
+    (not ``bounded``) ``inconsistent`` takes three components. As often, more than needed is given
+    and agrees, so that the pattern of givens does not tell a contradiction."""
     if verdict == "value":
         if len(tree.components) > 2 and rng.random() < 0.5:
             return _redundant(tree, values, Fraction(1), rng)
         path = _path(tree, 2, rng)
         edges = list(pairwise(path))
         target = edges.pop(int(rng.integers(len(edges))))
-        return Deduction(
-            _values_at(values, [tree.global_pair, *edges]), target, verdict, values[target]
-        )
+        givens = _values_at(values, [tree.global_pair, *edges])
+        return Deduction(givens, target, verdict, values[target])
     if verdict == "insufficient":
         path = _path(tree, min(3, len(tree.components)), rng)
         edges = list(pairwise(path))
@@ -136,8 +120,7 @@ def compose(
     tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
 ) -> Deduction[Pair]:
     """Return a question about the global value, local ones given (Definition 3.4), with the wanted
-    verdict. The values along one path determine it, and two pairs that overlap with the pair they
-    share. Beside all adjacent pairs a composition agrees or contradicts, so that the pattern of
+    verdict. Beside all adjacent pairs a composition agrees or contradicts, so that the pattern of
     givens tells neither. Raises ``ValueError`` for ``inconsistent`` with under three components."""
     edges, whole = list(pairwise(tree.nodes)), tree.global_pair
     if verdict == "insufficient":
@@ -205,19 +188,16 @@ def _beyond_one(
 def _contradiction(
     tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
 ) -> Deduction[Pair]:
-    """Return a question in which two neighbouring local values and their composition disagree. Of
-    two components with values below 1 it gives a whole larger than its part. With larger values two
-    cannot contradict each other: ``ValueError``."""
-    if len(tree.components) < 3:
-        if max(abs(value) for value in values.values()) < 1:
-            # With two components only this contradicts: a whole that is larger than its part.
-            low = min(tree.local_pairs, key=lambda pair: values[pair])
-            other = next(pair for pair in tree.local_pairs if pair != low)
-            raised = Fraction(135, 100) * values[low]
-            two = {tree.global_pair: raised, low: values[low]}
-            return Deduction(two, other, "inconsistent", None)
+    """Return a question in which two neighbouring local values and their composition disagree, or
+    of two components one with a whole that is larger than its part. Raises ``ValueError`` for two
+    with values of 1 or more, which cannot contradict each other."""
+    if len(tree.components) > 2:
+        return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
+    if max(abs(value) for value in values.values()) >= 1:
         raise ValueError("two components cannot contradict each other")
-    return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
+    low, other = sorted(tree.local_pairs, key=lambda pair: values[pair])
+    givens = {tree.global_pair: Fraction(135, 100) * values[low], low: values[low]}
+    return Deduction(givens, other, "inconsistent", None)
 
 
 def _redundant(
@@ -308,10 +288,9 @@ def _solve(
 def check_deduction(
     nodes: Sequence[str], givens: Mapping[Pair, Fraction], target: Pair, *, bounded: bool
 ) -> tuple[Verdict, float | None]:
-    """Return the verdict, and the value or None, by linear algebra on logarithms. ``bounded`` says
-    that no value may exceed 1. This is the second derivation. Each given is one equation in the
-    logarithms of the adjacent pairs' absolute values. Signs are equations modulo two, which a chain
-    of nonzero values always solves once sizes agree."""
+    """Return the verdict, and the value or None, by linear algebra: the second derivation. Each
+    given is one equation in the logarithms of the adjacent pairs' absolute values. Signs are
+    equations modulo two, which a chain of nonzero values always solves once sizes agree."""
     place = {name: k for k, name in enumerate(nodes)}
 
     def row(pair: Pair) -> list[float]:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.splits.seeds import random_order
 from builder.stories.texts import Texts
 from builder.tracks.ccr.model import Bits, BooleanContext, LinearContext
 from builder.tracks.ccr.quantities import MEDIATED
@@ -21,8 +22,8 @@ _TEXTS: Final = Texts(__file__)
 
 def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
     """Return the story and one rule for every variable, in an order unrelated to the graph's."""
-    order = rng.permutation(len(words.names))
-    rules = [f"- {_rule(context, words, int(node), rng)}" for node in order]
+    order = random_order(rng, range(len(words.names)))
+    rules = [f"- {_rule(context, words, node, rng)}" for node in order]
     return "\n".join([words.intro, "", "The rules, in no particular order:", *rules])
 
 
@@ -30,13 +31,11 @@ def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Gener
     """Return the sentence that states the function of a node, its causes in random order."""
     state = words.states[node][0].upper() + words.states[node][1:]
     own = words.owns[node]
-    parents = [words.states[p] for p in context.parents[node]]
-    parents = [parents[k] for k in rng.permutation(len(parents))]
+    parents = random_order(rng, [words.states[p] for p in context.parents[node]])
     if not parents:
         return f"{state} exactly when {own}."
     if len(parents) == 1 or context.own[node] == context.among[node]:
-        holds = [own, *parents]
-        holds = [holds[k] for k in rng.permutation(len(holds))]
+        holds = random_order(rng, [own, *parents])
         return f"{state} exactly when {_join_clauses(context.own[node], holds)}."
     if context.own[node] == "and":
         return f"{state} exactly when {own} and, besides, {_join_clauses('or', parents)}."
@@ -58,8 +57,7 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
         [options[bit][draw % len(options[bit])] for bit, draw in zip(*column, strict=True)]
         for options, *column in zip(items, bits, drawn, strict=True)
     ]
-    columns = [columns[k] for k in rng.permutation(len(columns))]
-    return ["; ".join(row) for row in zip(*columns, strict=True)]
+    return ["; ".join(row) for row in zip(*random_order(rng, columns), strict=True)]
 
 
 def simulation_prompt(
@@ -135,8 +133,8 @@ def linear_prompt(
     lines = []
     for node in rng.permutation(len(names)):
         rows = list(zip(context.parents[node], context.coefficients[node], strict=True))
-        rows = [rows[k] for k in rng.permutation(len(rows))]
-        terms = [f"{float(c):g} {names[p]}" for p, c in rows] + [f"noise of {names[node]}"]
+        terms = [f"{float(c):g} {names[p]}" for p, c in random_order(rng, rows)]
+        terms.append(f"noise of {names[node]}")
         lines.append(f"- {names[node]} = {' + '.join(terms).replace('+ -', '- ')}")
     return _TEXTS(
         "linear",
@@ -174,7 +172,6 @@ def deductive_prompt(
         f"- {name} = {text} ± {Decimal(1).scaleb(-len(text.partition('.')[2])) / 2:f}"
         for name, text in digits.items()
     ]
-    stated = [stated[k] for k in rng.permutation(len(stated))]
     if target.measure in ("te", *MEDIATED):
         cause, *mediators, effect = nodes
         told = {"cause": cause, "effect": effect, "mediators": " and ".join(mediators)}
@@ -186,7 +183,7 @@ def deductive_prompt(
         graph=graph,
         kind=_TEXTS(f"kind.{model}"),
         meanings=_meanings(measures, model),
-        givens="\n".join(stated),
+        givens="\n".join(random_order(rng, stated)),
         asked=target.text,
         answer_file=answer_file,
     )
