@@ -1,10 +1,9 @@
 """Exponentials and logarithms that have the same bits on every processor.
 
 NumPy and the C library choose their own by the processor's features, and the results differ in the
-last bit. Those bits would reach a release: a mean of them in a parameter, now and then a value on
-the edge between two roundings. Here everything is put together from additions, multiplications,
-divisions and powers of two, which IEEE 754 rounds alike everywhere, each done by one NumPy call, so
-that no compiler fuses two of them. Errors are a few units in the last place.
+last bit, which would reach a release. Here everything is put together from additions,
+multiplications, divisions and powers of two, which IEEE 754 rounds alike everywhere, each done by
+one NumPy call, so that no compiler fuses two of them. Errors are a few units in the last place.
 """
 
 import math

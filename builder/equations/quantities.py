@@ -10,9 +10,8 @@ is left is integrated by randomised quasi-Monte Carlo with common noise across t
 outcome contributes its conditional mean given its parents. Nothing is rounded here.
 
 One scrambled Sobol sequence (Matoušek's linear matrix scramble, as in SciPy) is shifted by
-``RANDOMISATIONS`` independent uniform digital shifts. Given the scramble, the shifted copies give
-independent, identically distributed, unbiased estimates, and their spread is the standard error
-(L'Ecuyer & Lemieux 2002, section 4; Owen 1998).
+``RANDOMISATIONS`` independent uniform digital shifts: unbiased estimates whose spread is the
+standard error (L'Ecuyer & Lemieux 2002, section 4; Owen 1998).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

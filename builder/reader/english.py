@@ -114,8 +114,8 @@ def tells_unmeasured(sentence: str) -> bool:
 
 
 def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
-    """Return the ``names`` that a sentence without another name calls unmeasured. ``values`` are
-    units and states, taken out first, since they may use such words ("percent hidden")."""
+    """Return the ``names`` that a sentence without another name calls unmeasured. ``values`` (units
+    and states) are taken out first, since they may use such words ("percent hidden")."""
     found = set()
     told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
     for sentence in sentences(mask(text, names)):
@@ -145,8 +145,7 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
 
 def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
     """Return capitalised phrases that occur at least twice in masked sentences, most frequent
-    first. Case is ignored in the counts. A phrase takes in the common words that go with it: 'the
-    Orrin' that is always followed by 'wind speed' gives 'Orrin wind speed'."""
+    first, with the common words that go with them: 'Orrin wind speed'."""
     seen: Counter[str] = Counter()
     openings: Counter[str] = Counter()
     for part in parts:

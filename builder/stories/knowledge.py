@@ -30,10 +30,9 @@ _End = Annotated[float, Field(ge=-1e12, le=1e12)]
 class Concept(TomlModel):
     """A variable of a domain. ``kinds`` are those it may have in a scene.
 
-    ``unit`` and ``range`` (least and greatest plausible value in that unit) are required for the
-    continuous kind, ``states`` (predicates for 0 and for 1) for the binary one. A concept that is
-    not binary may have states too: their verbs show whether its name is a plural. ``latent``
-    concepts may stand for an unmeasured node of a scene.
+    ``unit`` and ``range`` (of plausible values) are required for the continuous kind, ``states``
+    (predicates for 0 and for 1) for the binary one. Verbs of states show whether a name is a
+    plural. ``latent`` concepts may stand for an unmeasured node of a scene.
     """
 
     name: Text
@@ -65,14 +64,8 @@ class Concept(TomlModel):
 
     def variable(self, kind: Kind) -> Variable:
         """Return the concept as a story variable of ``kind``, with unit or states to match."""
-        return Variable(
-            self.name,
-            kind,
-            unit=self.unit if kind == "continuous" else None,
-            states=self.states if kind == "binary" else None,
-            article=False,
-            plural=self.plural,
-        )
+        unit, states = (None, self.states) if kind == "binary" else (self.unit, None)
+        return Variable(self.name, kind, unit, states, article=False, plural=self.plural)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +74,8 @@ class Domain:
 
     ``field`` is its field of knowledge ("transport"), ``title`` its subject ("Airline turnaround").
     ``mechanism_clauses`` maps every direct effect (cause, effect), by name, to the clause that
-    gives its mechanism. The masks are bits over positions in ``concepts``: bit j of ``children[i]``
-    is set where i affects j, bit j of ``parents[i]`` where j affects i. ``allowed`` has the mask of
-    concepts that a node may be mapped to, by (its kind, whether it is latent).
+    gives its mechanism. Masks have a bit for each of ``concepts``: ``children[i]`` are those that
+    concept i affects, ``allowed`` those that a node of a kind, latent or not, may be mapped to.
     """
 
     scenery: Scenery

@@ -1,9 +1,5 @@
-"""Checks that domains are fit to tell scenes with.
-
-Texts: names are distinct, plain and no derived quantities; units and states stand where they are
-needed; mechanisms tell neither sign nor theory and name no variable. Graphs: acyclic, no variable
-isolated, enough variables that could go unmeasured. Whether every scene of a split finds names is
-checked when the split is planned.
+"""Checks that domains are fit to tell scenes with: their texts and their graphs. Planning a split
+checks whether every scene finds names.
 """
 
 import re

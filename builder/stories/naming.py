@@ -2,15 +2,13 @@
 
 A match maps every node of the scene to a concept so that edges go to edges, non-edges to non-edges,
 and each node to a concept of its kind, latent nodes to concepts that could go unmeasured. Bitmasks
-over the domain's concepts keep the candidates of the next node: a thousand searches take seconds,
-where a general matcher takes minutes.
+over the domain's concepts make a thousand searches in seconds; a general matcher takes minutes.
 
-No two scenes of a split have the same match, and hardly two the same set of names. The domains are
-dealt evenly over the scenes before anything is known of their graphs, and a scene takes another
-domain only where its own holds no match that is still free: so the domain carries almost no
-information about the graph. Which sets of names belong to public-truth splits, to private-truth
-splits, and to second tellings of a scene is fixed by a hash of the names, so that none of them can
-meet another, whatever the seeds.
+No two scenes of a split have the same match, and hardly two the same set of names. Domains are
+dealt evenly before anything is known of the graphs, and a scene takes another only where its own
+has no free match: so the domain carries almost no information about the graph. A hash of the names
+fixes which sets belong to public-truth splits, to private-truth splits, and to second tellings of a
+scene, so that none of them can meet another, whatever the seeds.
 """
 
 import hashlib
@@ -30,11 +28,9 @@ from builder.stories.types import Kind
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A scene's graph in search order: nodes with most edges to earlier ones come first.
-
-    All fields are by position in that order; ``nodes`` are ids. ``links[i]`` holds, for each
-    earlier node j, 1 where j affects i, -1 where i affects j, else 0.
-    """
+    """A scene's graph in search order: nodes with most edges to earlier ones come first. ``nodes``
+    are ids. ``links[i]`` holds, for each earlier node j, 1 where j affects i, -1 where i affects j,
+    else 0."""
 
     nodes: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -174,13 +170,9 @@ class Namer:
         first: int,
         choices: tuple[Again, ...] = ("no", "otherwise"),
     ) -> Naming | None:
-        """Return names for a scene, of domain number ``first`` if possible.
-
-        No set of names is given out twice while any domain has a free one. After that a set may
-        come again for a scene whose nodes take its names in another way. A domain that has told
-        its largest share of the scenes is passed over. None where no domain is left. With the
-        ``choices`` ("yes",) another scene may have the same names, whatever the domain's share.
-        """
+        """Return names for a scene, of domain number ``first`` if possible, by the first of the
+        ``choices`` that gives some. A domain that has told its largest share of the scenes is
+        passed over, but for the choice "yes". None where no domain is left."""
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         numbers = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         for again in choices:

@@ -9,10 +9,8 @@ from typing import Any, Final
 
 class Texts:
     """The texts of the TOML file beside a module: ``Texts(__file__)`` in wording.py: wording.toml.
-
-    A text in a table has a dotted path ("question.ordered"). ``$slot`` in a text is where a call
-    puts a value. Raises ``KeyError`` for a path that the file lacks, and for a slot without value.
-    """
+    A text in a table has a dotted path ("question.ordered"). ``$slot`` is where a call puts a
+    value. Raises ``KeyError`` for a path that the file lacks, and for a slot without value."""
 
     def __init__(self, module: str) -> None:
         file = Path(module).with_suffix(".toml")

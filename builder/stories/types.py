@@ -11,11 +11,10 @@ Kind = Literal["continuous", "binary"]
 class Scenery:
     """The words for one kind of place that stories are set in.
 
-    ``key`` is the name of the domain or theme. ``record`` and ``records`` are the noun for one row
-    of the table, singular and plural ("firing", "firings"). ``book`` is where records are kept,
-    ``people`` who keeps them, with an article ("the glaziers"). ``settings`` are openings of two or
-    three sentences, ``colour`` single sentences. Neither tells a fact, and ``{town}`` in them
-    stands for the name of an invented place.
+    ``key`` is the name of the domain or theme, ``record`` and ``records`` the noun for one row of
+    the table. ``book`` is where records are kept, ``people`` who keeps them, with an article ("the
+    glaziers"). ``settings`` are openings of two or three sentences, ``colour`` single sentences.
+    Neither tells a fact; ``{town}`` in them stands for an invented place.
     """
 
     key: str
@@ -40,9 +39,8 @@ class StorySetting:
 class Variable:
     """One variable of a scene as the story tells it.
 
-    ``unit`` is set for continuous variables ("grams per litre"), ``states`` for binary ones: the
-    predicates that hold at 0 and at 1 ("is shut", "is open"). ``article`` says whether sentences
-    put "the" before its name, ``plural`` whether it takes a plural verb.
+    A continuous one has a ``unit``, a binary one ``states``: the predicates that hold at 0 and at 1
+    ("is shut", "is open"). ``article``: sentences put "the" before its name.
     """
 
     name: str
@@ -91,8 +89,7 @@ class Facts:
 
     ``variables`` maps the node ids of a scene's graph to story variables. ``edges`` (cause, effect)
     and ``unmeasured`` use those ids, which must never appear in the text. ``mechanism_clauses``
-    maps (cause, effect) by story name, not id, to the clause that gives the mechanism. An edge
-    without a mechanism to tell is absent from it.
+    maps (cause, effect) by story name to the clause that gives the mechanism, if there is one.
     """
 
     variables: Mapping[str, Variable]

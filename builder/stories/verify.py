@@ -1,10 +1,9 @@
 """Checks of a finished story against its facts, and of words that it may not use (``verify.toml``).
 
-No text is parsed here; much can be checked without understanding it: that every fact, and nothing
-else, has its sentence, that this sentence stands in the story once and names what it is about, with
-units, states and no mechanism of another effect; that no sentence names variables beside these;
-that no id and no technical term slipped in, and that the story says that it tells no direction.
-What the sentences mean is read by :mod:`builder.reader`, which knows none of the frames.
+Much can be checked without understanding a text: that every fact, and nothing else, has its
+sentence, that this sentence stands in the story once and names what it is about, with units, states
+and no mechanism of another effect; that no sentence names variables beside these; that no id and no
+technical term slipped in. What the sentences mean is read by :mod:`builder.reader`.
 
 Of a language model's story no rule wrote the sentences: none may tell a sign or deny an effect, and
 what was never measured must be called so in these words. Whether they mean what they are said to

@@ -20,9 +20,6 @@ from builder.stories.llm.client import Remark, Reply, line
 from builder.stories.types import Kind, Variable
 from builder.stories.verify import NO_UNIT, TECHNICAL
 
-_FRAGMENT: Final = re.compile(r"AUX(\d+)_")
-_MOST_STATEMENTS: Final = 12
-
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
@@ -50,7 +47,7 @@ class Sketch:
             given = next((s for s in sets if self.graph.d_separated(a, b, s)), None)
             if given is not None:
                 found.append(f"{a} and {b}" + (f", given {' and '.join(given)}" if given else ""))
-        return found[:_MOST_STATEMENTS]
+        return found[:12]
 
     def part(self, nodes: Sequence[str]) -> "Sketch":
         """Return the sub-graph of ``nodes`` (public ids) and all edges among them."""
@@ -98,8 +95,16 @@ def sketch(graph: LatentDAG, kinds: Mapping[str, Kind], names: Mapping[str, str]
 
 def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[Stage]:
     """Return the stages of naming: the host motif, then each graft with its anchors, the nodes of
-    earlier stages that it has an edge with. ``names`` maps nodes to the ids of ``whole``."""
-    number = _stage_numbers(graph)
+    earlier stages that it has an edge with. ``names`` maps nodes to the ids of ``whole``. A latent
+    node beside grafted nodes alone belongs to the last stage among them."""
+    number = {
+        node: int(match[1]) if (match := re.match(r"AUX(\d+)_", node)) else 0
+        for node in graph.nodes
+    }
+    for node in graph.latent:
+        near = [number[other] for other in (*graph.parents(node), *graph.children(node))]
+        if number[node] == 0 and near and 0 not in near:
+            number[node] = max(near)
     found = []
     for stage in sorted(set(number.values())):
         own = {node for node in graph.nodes if number[node] == stage}
@@ -112,19 +117,6 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
         part = whole.part([names[node] for node in graph.nodes if node in own | shared])
         found.append(Stage(part, frozenset(names[node] for node in shared)))
     return found
-
-
-def _stage_numbers(graph: LatentDAG) -> dict[str, int]:
-    """Return every node's stage: 0 in the host, k where the k-th graft added it, even if later
-    grafts touch it. A latent node beside grafted nodes alone has the last stage among them."""
-    number = {
-        node: int(match[1]) if (match := _FRAGMENT.match(node)) else 0 for node in graph.nodes
-    }
-    for node in graph.latent:
-        near = [number[other] for other in (*graph.parents(node), *graph.children(node))]
-        if number[node] == 0 and near and 0 not in near:
-            number[node] = max(near)
-    return number
 
 
 LONGEST_NAME: Final = 40
@@ -152,14 +144,8 @@ class NamedVariable(Reply):
     def variable(self) -> Variable:
         """The variable as the story names it: a unit or states, whichever fits its kind."""
         binary = self.kind == "binary"
-        return Variable(
-            self.name,
-            self.kind,
-            unit=None if binary else self.unit,
-            states=self.states if binary else None,
-            article=False,
-            plural=is_plural(self.name),
-        )
+        unit, states = (None, self.states) if binary else (self.unit, None)
+        return Variable(self.name, self.kind, unit, states, False, is_plural(self.name))
 
 
 class Proposal(Reply):
@@ -214,18 +200,17 @@ def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Ite
 
 def _clash(one: str, other: str) -> bool:
     """Tell whether one of two names stands in the other, ignoring case."""
-    a, b = one.lower(), other.lower()
-    return a in b or b in a
+    return one.lower() in other.lower() or other.lower() in one.lower()
 
 
 def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterator[str]:
     """Yield each fault of a variable for a node of this kind, observed or not, as a line."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
-        yield (
-            f"name {variable.name!r}: one to five plain words, at most {LONGEST_NAME} letters, the "
-            "first letter a capital"
+        plain = (
+            f"one to five plain words, at most {LONGEST_NAME} letters, the first letter a capital"
         )
+        yield f"name {variable.name!r}: {plain}"
     for text in (variable.name, variable.unit or "", *(variable.states or ())):
         if match := TECHNICAL.search(text):
             yield f"{text!r} uses the technical term {match[0]!r}"

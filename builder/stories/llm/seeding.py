@@ -1,13 +1,12 @@
 """Known causal pairs as a start for naming (paper 3.3), and the pre-audit of one (Algorithm 2).
 
 Seeds name the outcome and one of its neighbours in the host motif. They come from CauseNet where a
-file is given, else from the knowledge graph, and are dealt while a split is planned: a worker needs
-no file, and no pair is dealt again before all have been.
+file is given, else from the knowledge graph, and are dealt while a split is planned.
 
 CauseNet-Precision holds causal relations found in text (Heindorf et al. 2020). Each line is a JSON
-object ``{"causal_relation": {"cause": {"concept": …}, "effect": {"concept": …}}, "sources": […]}``;
-the file may be compressed with bzip2. The number of sources is the *support* of a relation: how
-often it was found. In ``splits/causenet-sample.jsonl`` it stands in place of the sources.
+object ``{"causal_relation": {"cause": {"concept": …}, "effect": {"concept": …}}, "sources": […]}``.
+The number of sources is the *support* of a relation; ``splits/causenet-sample.jsonl`` has it in
+their place.
 """
 
 import bz2
@@ -33,8 +32,6 @@ from builder.stories.types import Kind, Seed
 from builder.stories.verify import TECHNICAL
 from grader.errors import UsageError
 
-_CONCEPT: Final = re.compile(r"[a-z]+(?:[ -][a-z]+){0,2}")
-_LONGEST_NAME: Final = 34
 _LONGEST_LINE: Final = 50_000_000
 """Bytes; provenance makes some lines long."""
 
@@ -43,12 +40,10 @@ CausalPair = tuple[str, str]
 
 @lru_cache(maxsize=1)
 def read_pairs(path: Path) -> Mapping[CausalPair, int]:
-    """Return the (cause, effect) pairs of a CauseNet file that can serve as names, with support.
-
-    They are sorted. Support is the number of sources, 0 where the file tells of none. Concepts of
-    more than three words, with digits or signs, with terms of statistics, and pairs where one
-    concept stands inside the other are left out. Raises ``UsageError`` naming file and line.
-    """
+    """Return the (cause, effect) pairs of a CauseNet file (plain or bzip2) that can serve as names,
+    sorted, with support. Concepts of more than three words, with digits or signs, with terms of
+    statistics, and pairs where one concept stands inside the other are left out. Raises
+    ``UsageError`` naming file and line."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(3) == b"BZh"
@@ -94,17 +89,12 @@ def _usable(cause: object, effect: object) -> CausalPair | None:
     names = []
     for concept in (cause, effect):
         text = " ".join(concept.replace("_", " ").split()) if isinstance(concept, str) else ""
-        if not _CONCEPT.fullmatch(text) or not 3 <= len(text) <= _LONGEST_NAME:
-            return None
-        if TECHNICAL.search(text):
+        plain = re.fullmatch("[a-z]+(?:[ -][a-z]+){0,2}", text) and not TECHNICAL.search(text)
+        if not plain or not 3 <= len(text) <= 34:
             return None
         names.append(text[0].upper() + text[1:])
     low = [name.lower() for name in names]
     return None if low[0] in low[1] or low[1] in low[0] else (names[0], names[1])
-
-
-_DEALT: Final = 3
-"""A scene is dealt so many times R seeds, so that its second attempt starts elsewhere."""
 
 
 class Dealer:
@@ -112,14 +102,14 @@ class Dealer:
 
     def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
         self._rng = rng
-        self._count = _DEALT * settings.budgets.seeds
+        self._count = 3 * settings.budgets.seeds
         path = settings.causenet if self._count else None
         self._known = tuple(read_pairs(Path(path)).items()) if path else ()
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
-        """Return three times R (``budgets.seeds``) seeds on random edges of the host into or
-        out of the outcome, observed ones if any. Empty without such an edge."""
+        """Return three times R (``budgets.seeds``) seeds, for further attempts, on random edges of
+        the host into or out of the outcome, observed ones if any. Empty without such an edge."""
         edges = [
             edge
             for edge in graph.edges

@@ -31,9 +31,8 @@ def _day(text: str) -> str:
 class Budgets:
     """How often things may be tried for one scene, before it is replaced.
 
-    ``seeds``, ``mapping`` and ``story`` are R, T and S of the paper's Algorithm 1 (R = 0: no
-    seeds); ``repairs`` counts re-asks for one reply that is not the JSON asked for, ``calls`` all
-    requests together.
+    ``seeds``, ``mapping`` and ``story`` are R, T and S of Algorithm 1 (R = 0: no seeds);
+    ``repairs`` counts re-asks for one reply that is no usable JSON, ``calls`` all requests.
     """
 
     seeds: Annotated[int, Field(ge=0, le=50)] = 5
@@ -47,12 +46,10 @@ class Budgets:
 class Settings:
     """Which model to ask, where, and within which limits.
 
-    ``endpoint`` is the address, the variable ``key_env`` holds the key. ``seconds`` is the time
-    limit of one request, ``retries`` how often the client repeats one that met 429, 5xx or a
-    time-out, ``reply_tokens`` the cap on one reply (0: not sent). ``causenet`` is the path of a
-    CauseNet file; without it, seeds come from the knowledge graph. ``seeding_required`` gives up
-    where no seed passes the pre-audit. ``told_on`` is the day on which the stories were told, for
-    the card. A blank text is one that is not said.
+    The variable ``key_env`` holds the key. ``seconds`` is the time limit of one request,
+    ``retries`` how often the client repeats one that met 429, 5xx or a time-out, ``reply_tokens``
+    the cap on one reply (0: not sent). Without ``causenet`` (a path) seeds come from the knowledge
+    graph. ``told_on`` is the day on which the stories were told, for the card.
     """
 
     model: Annotated[Text, Field(description="the model's name at the endpoint")]
@@ -99,10 +96,9 @@ def _check_places(settings: Settings) -> Settings:
     if not is_plain:
         raise Fault("must be an http(s) URL such as http://127.0.0.1:8000/v1", "endpoint")
     folder = Path(settings.transcripts)
-    sides = [
-        path for path in (folder.resolve(), *folder.resolve().parents) if path.name == "public"
-    ]
-    if "public" in folder.parts or any((path / "manifest.json").is_file() for path in sides):
+    around = (folder.resolve(), *folder.resolve().parents)
+    published = (path.name == "public" and (path / "manifest.json").is_file() for path in around)
+    if "public" in folder.parts or any(published):
         raise Fault(
             f"{folder} lies in a public folder; a transcript tells the truth, name a private one",
             "transcripts",

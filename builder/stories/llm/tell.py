@@ -79,19 +79,12 @@ def _seed(
     return {}, hint
 
 
-# --- names ---------------------------------------------------------------------------------------
-
-
 def _map_stages(
     client: Client, plan: Sequence[Stage], whole: Sketch, seed: Mapping[str, str], hint: str
 ) -> Proposal:
-    """Name a whole graph: the host first, then each graft around its anchors; then audit all names.
-
-    ``seed`` fixes names of the host by id, ``hint`` suggests a field. Variables of the result are
-    in the order of ``whole``.
-
-    Raises :class:`NarrationFailed` when a budget is used up or settled names cannot stand.
-    """
+    """Return names for a graph, in the order of ``whole``: the host is named first, then each graft
+    around its anchors, then all are audited. ``seed`` fixes names of the host by id, ``hint``
+    suggests a field. Raises :class:`NarrationFailed`."""
     names = {node: {"name": name} for node, name in seed.items()}
     found = _map_stage(client, plan[0].sketch, FixedNames(names), {"suggested_field": hint})
     for stage in plan[1:]:
@@ -129,13 +122,10 @@ def _map_stage(
     material: Mapping[str, object],
     proposal: Proposal | None = None,
 ) -> Proposal:
-    """Return names for one stage that pass the audit, within T audits (Algorithm 3).
-
-    ``names`` are those to keep or avoid, ``material`` what the mapper is told besides,
-    ``proposal`` names to start from, if any. Rules that need no model are checked first; a proposal
-    against them counts as a failed audit. Raises :class:`NarrationFailed` after T audits, and where
-    a violation is among fixed names alone.
-    """
+    """Return names for one stage that pass the audit (Algorithm 3). ``names`` are those to keep or
+    avoid, ``material`` what the mapper is told besides, ``proposal`` names to start from, if any. A
+    proposal against rules that need no model counts as a failed audit. Raises
+    :class:`NarrationFailed` after T audits, and where a violation is among fixed names alone."""
     content = {
         **material,
         **stage.to_json(),
@@ -228,9 +218,6 @@ def _violations(
         if not one.plausible and (one.cause, one.effect) in stage.graph.edges:
             text = f"{called[one.cause]} acting directly on {called[one.effect]} is implausible"
             yield frozenset((one.cause, one.effect)), f"{text}: {one.why}"
-
-
-# --- the story -----------------------------------------------------------------------------------
 
 
 class _ToldFact(Reply):

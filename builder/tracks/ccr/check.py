@@ -1,9 +1,8 @@
 """The second derivation of every truth of a context, and the facts for the leak test.
 
-Nothing here uses the factorisation by components: quantities come from eliminating nodes one at a
-time over all three worlds (:func:`builder.tracks.ccr.quantities.twin_quantities`), linear effects
-from path sums, unit answers node after node in all three worlds, deductions from linear algebra on
-logarithms. The rules of a story tell graph and functions: they are meaning, and no leak."""
+Nothing here uses the factorisation by components: quantities come from ``twin_quantities``, linear
+effects from path sums, unit answers node after node in all three worlds, deductions from linear
+algebra. The rules of a story tell graph and functions: they are meaning, and no leak."""
 
 import json
 import re
@@ -27,8 +26,6 @@ _GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
 _RULE: Final = re.compile(r"^- (.*?)(?: exactly when | = )", re.MULTILINE)
 Derive = Callable[[Pair], Quantities]
 """The quantities of a pair, derived once."""
-
-_RELATIVE = 1e-9
 
 
 def audit_instance(
@@ -106,7 +103,7 @@ def _simulation_problems(
     """Yield where a simulation task differs from its second derivation."""
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
         yield "the exact quantities differ from their second derivation"
-    if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
+    if abs(row["value"] - derived["pns"]) > 1e-9 * derived["pns"]:
         yield "the value is not the PNS"
     answers = target["answers"]
     count = len(answers["factual"])
@@ -221,9 +218,7 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _answer_facts(target: Row) -> dict[str, str]:
-    """Return facts of the right answers, by name. Of questions about cases: mostly yes, first and
-    last answer. Of quantities: the largest, the smallest, the last one's sign. Of deductions: the
-    verdict."""
+    """Return facts of the right answers, by name."""
     facts = {"verdict": target.get("verdict", "")}
     for question, bits in target.get("answers", {}).items():
         facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))

@@ -7,7 +7,7 @@ nodes are X, the cutpoints in order, and Y, and every earlier node points to eve
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Final
 
 import networkx as nx
@@ -120,12 +120,10 @@ def cut_tree(dag: LatentDAG) -> CutTree:
 
 
 def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Return the edges of one component over 0 (its root) to ``size - 1`` (its leaf).
-
-    *cycle*: a chain and an edge root -> leaf. *wheel*: a hub 0 that points to a rim cycle.
-    *random*: each forward edge with probability 1/2, until the skeleton is biconnected with one
-    source and one sink. Two nodes are a bridge. ``PAPER_KINDS`` have their own edges and size.
-    """
+    """Return the edges of one component over 0 (its root) to ``size - 1`` (its leaf). *cycle*: a
+    chain and an edge root -> leaf. *wheel*: a hub 0 that points to a rim cycle. *random*: each
+    forward edge with probability 1/2, until the skeleton is biconnected with one source and one
+    sink. Two nodes are a bridge. ``PAPER_KINDS`` have their own edges and size."""
     if kind in PAPER_KINDS:
         return list(PAPER_KINDS[kind])
     if size == 2:
@@ -137,14 +135,10 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
         return sorted({*((0, v) for v in range(1, size)), *rim})
     every = list(combinations(range(size), 2))
     while True:
-        edges = [
-            edge for edge, kept in zip(every, rng.random(len(every)) < 0.5, strict=True) if kept
-        ]
-        inner = range(1, size - 1)
+        edges = [*compress(every, rng.random(len(every)) < 0.5)]
         sources, sinks = {a for a, _ in edges}, {b for _, b in edges}
-        if not (sources >= {0, *inner} and sinks >= {*inner, size - 1}):
-            continue
-        if nx.is_biconnected(nx.Graph(edges)):
+        is_chainable = sources == {*range(size - 1)} and sinks == {*range(1, size)}
+        if is_chainable and nx.is_biconnected(nx.Graph(edges)):
             return edges
 
 

@@ -1,10 +1,8 @@
 """The settings of a split, and the plan of each context: design, theme, question.
 
-Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
-plan is a permutation seeded by the split's root, so the index carries no information about the
-context. With private truth verdicts take no turns: each is drawn by itself. Direct, deductive and
-linear tasks have contexts of their own in every split: a value given in one task is never another's
-answer."""
+Sizes, kinds and operators are drawn; themes and variants take turns, and verdicts unless the truth
+is private. Which index receives which plan is a permutation seeded by the split's root. All but
+simulation tasks have contexts of their own: a value given in one task is never another's answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -59,9 +57,8 @@ INCONSISTENT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of what can be measured, as shares of units (0 to 1). The PNS of an adjacent pair
-    lies from ``low`` to ``high``. The PNS of the global pair, or of a pair that takes its place in
-    a long context, is at least ``whole``."""
+    """The bounds of the PNS: from ``low`` to ``high`` of an adjacent pair, at least ``whole`` of
+    the global pair, or of a pair that takes its place in a long context."""
 
     low: Fraction = Fraction(15, 100)
     high: Fraction = Fraction(85, 100)
@@ -73,10 +70,9 @@ BOUNDS: Final = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is planned of a context: its components, and how its rules are drawn. ``sizes`` (numbers
-    of nodes) and ``kinds`` (of graph) are by component. ``operators`` is one of :data:`OPERATORS`.
-    ``tenths`` are the least and the greatest probability of an exogenous variable, in tenths.
-    ``bounds`` limit the PNS of pairs."""
+    """How a context is drawn. ``sizes`` (numbers of nodes) and ``kinds`` (of graph) are by
+    component. ``operators`` is one of :data:`OPERATORS`. ``tenths`` are the least and the greatest
+    probability of an exogenous variable, in tenths."""
 
     sizes: tuple[int, ...]
     kinds: tuple[str, ...]
@@ -95,10 +91,9 @@ _Probability = Annotated[float, Field(ge=0.2, le=0.8)]
 class ContextSettings(TomlModel):
     """The numbers of contexts of each purpose, and what their components are drawn from.
 
-    ``components``, ``nodes`` (of one component) and ``probability`` (of an exogenous variable,
-    multiples of 0.1) are inclusive ranges. ``graph`` names one of the paper's own graphs, for all
-    contexts. ``local_pns`` are the least and the greatest PNS of an adjacent pair, ``global_pns``
-    is the least of the global pair.
+    ``components``, ``nodes`` (of one component), ``probability`` (of an exogenous variable) and
+    ``local_pns`` (of an adjacent pair) are inclusive ranges, ``global_pns`` is the least of the
+    global pair. ``graph`` names one of the paper's own graphs, for all contexts.
     """
 
     simulation: _Count = 0
@@ -172,19 +167,13 @@ def parse_settings(table: TomlTable) -> ContextSettings:
 
 
 def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
-    """Return the largest PNS that a component of ``size`` nodes can have.
-
-    A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
-    operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
-    ``high^(k - 1)`` for *and*. With drawn operators the leaf's own bit alone is the limit, which
-    an *or* leaf behind *and* nodes reaches through its edge from the root.
-    """
-    quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
-    if operators == "or":
-        return quiet ** (size - 1)
-    if operators == "and":
-        return loud ** (size - 1)
-    return max(quiet, loud)
+    """Return the largest PNS that a component of ``size`` nodes can have. A PNS is linear in each
+    probability, so its maximum lies at the ends of the range. With one operator throughout every
+    bit must stay out of the way. With drawn operators the leaf's own bit alone is the limit, which
+    an *or* leaf behind *and* nodes reaches through its edge from the root."""
+    off, on = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
+    one_operator = {"or": off ** (size - 1), "and": on ** (size - 1)}
+    return one_operator.get(operators, max(off, on))
 
 
 def check_design(design: Design, where: str) -> None:
@@ -210,9 +199,8 @@ def check_design(design: Design, where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan(InstancePlan):
-    """The plan of one context. ``variant`` is that of its only task, or None where it has a task
-    for each measurable pair. ``verdict`` is the right answer's kind of a deductive or inductive
-    task, else None."""
+    """The plan of one context. ``variant`` is that of its only task, None where each measurable
+    pair has one. ``verdict`` is the right answer's kind of a deductive or inductive task."""
 
     purpose: str
     variant: str | None

@@ -1,8 +1,7 @@
 """Exact causal quantities of a context, by two independent routes.
 
-:func:`exact_quantities` enumerates each component alone: with no confounding, and with monotone
-functions, a component is described by two numbers, ``P(leaf | do(root true))`` and
-``P(leaf | do(root false))``, and everything else follows along the chain.
+:func:`exact_quantities` enumerates each component alone: without confounding, and with monotone
+functions, two numbers describe it (:class:`Response`), and all else follows along the chain.
 :func:`twin_quantities` eliminates one node of the whole model after another and applies the
 definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 """
@@ -10,7 +9,7 @@ definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Final
 
@@ -93,14 +92,14 @@ def component_response(context: BooleanContext, component: Component) -> Respons
 
 def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
     """Return the response of each pair's effect to its cause, for every pair of the cut tree."""
-    found: dict[Pair, Response] = {}
     steps = [component_response(context, component) for component in tree.components]
-    for start, cause in enumerate(tree.nodes):
-        response: Response | None = None
-        for step, effect in zip(steps[start:], tree.nodes[start + 1 :], strict=True):
-            response = step if response is None else response.extended_by(step)
-            found[cause, effect] = response
-    return found
+    return {
+        (cause, effect): response
+        for start, cause in enumerate(tree.nodes)
+        for effect, response in zip(
+            tree.nodes[start + 1 :], accumulate(steps[start:], Response.extended_by), strict=True
+        )
+    }
 
 
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
@@ -151,7 +150,7 @@ def node_worlds(
     among = any if context.among[node] == "or" else all
     own = any if context.own[node] == "or" else all
     first, second, third = (own((bit, among(row))) for row in zip(*parents, strict=True))
-    return (first, second, third)
+    return first, second, third
 
 
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:

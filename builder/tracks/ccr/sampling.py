@@ -1,13 +1,11 @@
-"""Drawing contexts whose quantities can be measured (``docs/ccr.md``).
-
-Every adjacent pair's PNS lies in [0.15, 0.85]. Up to five components the global PNS is at least
-0.02; beyond, it shrinks by nature, and cut-tree pairs that span two to five components with a PNS
-of at least 0.02 take its place. A design may have other bounds.
+"""Drawing contexts whose quantities can be measured, within :class:`Bounds` (``docs/ccr.md``).
+Beyond five components the global PNS shrinks by nature; cut-tree pairs that span two to five
+components take its place.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Self
 
@@ -46,11 +44,6 @@ class SampledContext:
         """Return ``context`` with its cut tree and exact quantities."""
         tree = cut_tree(context.dag)
         return cls(context, tree, exact_quantities(context, tree), rejections)
-
-    def with_names(self, names: Sequence[str]) -> Self:
-        """Return the same context with its nodes called ``names``, in their order."""
-        dag = graph_of_parents(self.context.parents, names)
-        return self.of_context(replace(self.context, dag=dag), self.rejections)
 
 
 def sample_context(design: Design, rng: np.random.Generator, where: str) -> SampledContext:
@@ -138,11 +131,9 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
     """Return ``size`` operators: all "or", all "and", or drawn node by node."""
-    if operators in ("or", "and"):
-        drawn = [operators == "or"] * size
-    else:
-        drawn = (rng.random(size) < 0.5).tolist()
-    return tuple("or" if one else "and" for one in drawn)
+    if operators == "or" or operators == "and":
+        return (operators,) * size
+    return tuple("or" if one else "and" for one in rng.random(size) < 0.5)
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:

@@ -74,7 +74,9 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Wor
     told = plan.purpose not in ("deductive", "inductive")
     theme = plan.theme if told else "abstract"
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    return sampled.with_names(words.names), words
+    dag = graph_of_parents(sampled.context.parents, words.names)
+    context = replace(sampled.context, dag=dag)
+    return SampledContext.of_context(context, sampled.rejections), words
 
 
 def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Drawn:

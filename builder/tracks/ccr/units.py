@@ -1,9 +1,8 @@
 """The units of a simulation task: exogenous patterns with exact weights, and their true answers.
 
-*Exhaustive*: every pattern of the effect's ancestors once, so that correct answers have no
-sampling error. *Stratified*, beyond 512 patterns: 512 units drawn within the cells of
-(effect under do(cause true), effect under do(cause false)), each cell's weights summing to its
-exact probability, so that correct answers still give the exact value.
+*Exhaustive*: every pattern of the effect's ancestors once. *Stratified*, beyond 512 patterns: 512
+units drawn within the cells of (effect under do(cause true), effect under do(cause false)), each
+cell's weights summing to its exact probability. Correct answers give the exact value either way.
 """
 
 from dataclasses import dataclass
@@ -33,13 +32,10 @@ CELLS: Final = ("11", "10", "00")
 
 @dataclass(frozen=True, slots=True)
 class PairUnits:
-    """Units of one pair: ``bits`` (nodes, units), their right answers and their weights.
-
-    The answers, shape (units,), are the effect's value: ``factual``, ``high`` under do(cause true)
-    and ``low`` under do(cause false). ``weights`` are exact, as the truth row has them. The weight
-    of an exhaustive unit is its one of "numerators" over "denominator". Of stratified units "cells"
-    has the probability of each cell, which its units share equally.
-    """
+    """Units of one pair: ``bits`` (nodes, units), the effect's values (units,), which are
+    ``factual``, ``high`` under do(cause true) and ``low`` under do(cause false), and exact
+    ``weights`` as the truth row has them: "numerators" by unit over a "denominator", or the
+    probability of each of "cells", which its units share equally."""
 
     bits: Bits
     factual: Bits
@@ -135,32 +131,23 @@ def _component_cells(
     wanted: NDArray[np.int64], masses: list[list[float]], rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
     """Draw the cell (or -1: any) of each component for each unit, given the cell of the whole
-    chain.
-
-    ``wanted`` are indices into ``CELLS``. ``masses`` are, for each component, the weights of its
-    three cells. The chain complies (10) when all components do. Else the last one that does not
-    comply decides, and what lies before it is free. So cells are drawn from the effect backwards.
-    """
+    chain. ``wanted`` are indices into ``CELLS``, ``masses`` each component's weights of its cells.
+    The chain complies (10) when all components do. Else the last one that does not comply decides,
+    and what lies before it is free. So cells are drawn from the effect backwards."""
     totals = [[0.0, 1.0, 0.0]]
     for always, complies, never in masses:
         mass = always + complies + never
         before = totals[-1]
-        totals.append(
-            [
-                (always + complies * before[0]) / mass,
-                complies * before[1] / mass,
-                (never + complies * before[2]) / mass,
-            ]
-        )
+        sums = always + complies * before[0], complies * before[1], never + complies * before[2]
+        totals.append([value / mass for value in sums])
     open_ = np.ones(len(wanted), dtype=bool)
     cells: list[NDArray[np.int64]] = []
     for place in range(len(masses) - 1, -1, -1):
         mass = sum(masses[place])
         total = np.array(totals[place + 1])[wanted]
         odds = np.array(masses[place])[wanted] / mass / np.where(total > 0, total, 1)
-        decides = open_ & (wanted != 1) & (rng.random(len(wanted)) < odds)
-        if place == 0:
-            decides = open_ & (wanted != 1)  # what is left must be decided here
+        # What is left must be decided at the first component.
+        decides = open_ & (wanted != 1) & ((rng.random(len(wanted)) < odds) | (place == 0))
         cells.append(np.where(open_, np.where(decides, wanted, 1), -1))
         open_ = open_ & ~decides
     return cells[::-1]
