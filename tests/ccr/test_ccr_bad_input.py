@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from ccr_grading import Exam, grade
+from ccr_worlds import Exam, grade
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,20 +1,42 @@
-"""Graphs with cutpoints and cut trees, and exact quantities by two routes."""
+"""Graphs with cutpoints and cut trees, exact quantities by two routes, inductive questions, the
+paper's own graph.
+"""
 
+import json
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-from ccr_worlds import figure_4, random_context
+from built_tasks import pairs_of
+from ccr_worlds import FIGURE_4, built, figure_4, grade, random_context
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from baselines.ccr import perfect
+from benchmarks import ccr_simulations as simulations
 from benchmarks.ccr_simulations import appendix_c
-from builder.tracks.ccr.graph import KINDS, chain, component_edges, cut_tree, sorted_graph
-from builder.tracks.ccr.plan import draw_kinds
+from builder.splits.config import load_config
+from builder.splits.settings import TomlTable
+from builder.tracks import TRACKS
+from builder.tracks.ccr.check import audit_instance
+from builder.tracks.ccr.graph import (
+    KINDS,
+    PAPER_GRAPHS,
+    CutTree,
+    Pair,
+    chain,
+    component_edges,
+    cut_tree,
+    sorted_graph,
+)
+from builder.tracks.ccr.plan import VERDICTS, ContextPlan, Design, draw_kinds, parse_settings
 from builder.tracks.ccr.quantities import (
     exact_quantities,
     linear_effect,
@@ -22,7 +44,10 @@ from builder.tracks.ccr.quantities import (
     total_effect,
     twin_quantities,
 )
-from builder.tracks.ccr.sampling import sample_additive
+from builder.tracks.ccr.questions import Deduction, check_deduction, compose
+from builder.tracks.ccr.sampling import sample_additive, sample_context
+from builder.tracks.ccr.text import decimal
+from builder.tracks.ccr.track import TRACK
 from grader.tracks.ccr.algorithm import paths
 
 
@@ -172,3 +197,187 @@ def test_the_natural_effects_of_appendix_c() -> None:
     assert linear_effect(trap, "nde", path) == Fraction(27, 8)
     assert linear_effect(trap, "nie", path) == linear_effect(trap, "ate", path) == Fraction(81, 4)
     assert linear_effect(appendix_c(bypass=False), "nde", path) == 0
+
+
+def table(**values: object) -> TomlTable:
+    return TomlTable(values, "mini.toml: splits.dev.ccr.")
+
+
+def sampled(seed: int, count: int) -> tuple[CutTree, dict[Pair, Fraction]]:
+    rng = np.random.default_rng([seed, count])
+    found = sample_context(
+        Design((3,) * count, draw_kinds(KINDS, count, rng), "mixed"), rng, "here"
+    )
+    return found.tree, {pair: values["pns"] for pair, values in found.quantities.items()}
+
+
+def questions() -> list[tuple[CutTree, dict[Pair, Fraction], Deduction]]:
+    found = []
+    for seed in range(30):
+        for count in (2, 3, 4):
+            tree, values = sampled(seed, count)
+            for verdict in VERDICTS if count > 2 else ("value", "insufficient"):
+                rng = np.random.default_rng([seed, count, 1])
+                found.append((tree, values, compose(tree, values, verdict, rng)))
+    return found
+
+
+def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
+    """From the printed givens, whose last digit may be off; and by models that are written down."""
+    forms: Counter[tuple[str, int]] = Counter()
+    for tree, values, question in questions():
+        assert question.target == tree.global_pair
+        assert tree.global_pair not in question.givens
+        printed = {pair: Fraction(decimal(value)) for pair, value in question.givens.items()}
+        verdict, value = check_deduction(tree.nodes, printed, tree.global_pair, bounded=True)
+        assert verdict == question.verdict
+        forms[verdict, len(printed) - len(tree.components)] += 1
+        fits = [fit(tree, values, question.givens, other) for other in (1, Fraction(1, 3))]
+        if verdict == "value":
+            assert value == pytest.approx(float(values[tree.global_pair]), rel=5e-3)
+            assert (
+                question.value == values[tree.global_pair] and fits[0] == values[tree.global_pair]
+            )
+        elif verdict == "insufficient":
+            low, high = sorted(whole for whole in fits if whole is not None)
+            assert high > 2 * low
+        else:
+            assert fits[0] is None
+    assert forms["value", 1] and forms["inconsistent", 1] and forms["insufficient", 0]
+    assert forms["value", -1] and forms["value", 0] and forms["insufficient", -1]
+
+
+def fit(
+    tree: CutTree,
+    values: dict[Pair, Fraction],
+    givens: Mapping[Pair, Fraction],
+    factor: Fraction | int,
+) -> Fraction | None:
+    """The whole of a model with the givens, in which what nothing is given about is changed by a
+    factor; ``None`` where it does not have them."""
+    told = {edge for pair in givens for edge in pairwise(tree.nodes) if inside(tree, edge, pair)}
+    model = {e: values[e] * (1 if e in told else factor) for e in pairwise(tree.nodes)}
+    for pair, value in givens.items():
+        covered = [v for e, v in model.items() if inside(tree, e, pair)]
+        if prod(covered, start=Fraction(1)) != value:
+            return None
+    return prod(model.values(), start=Fraction(1))
+
+
+def inside(tree: CutTree, edge: Pair, given: Pair) -> bool:
+    place = tree.nodes.index
+    return place(given[0]) <= place(edge[0]) and place(edge[1]) <= place(given[1])
+
+
+ADDITIVE: dict[str, Any] = {"purpose": "additive", "sizes": (4, 4)}
+CONTEXTS: list[dict[str, Any]] = [
+    *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": v} for v in VERDICTS),
+    {"purpose": "stated", "variant": "inductive.stated"},
+    {**ADDITIVE, "variant": "direct.additive"},
+    *({**ADDITIVE, "variant": f"{family}.additive", "verdict": verdict}
+      for family in ("inductive", "deductive") for verdict in VERDICTS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", CONTEXTS)
+def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
+    """The reader of prompts gets it right, and the gate's second derivation agrees with the truth
+    and sees a changed one."""
+    for seed in range(4):
+        made = built(f"inductive/{seed}", **changes)
+        ((task, truth),) = pairs_of(made, "ccr")
+        assert grade((task, truth), perfect(task)).points == 1
+        (world,) = made.rows["ccr_worlds"]
+        (row,) = made.rows["ccr_truth"]
+        assert audit_instance(world, [row]) == []
+        target = json.loads(str(row["target_json"]))
+        if "quantities" in target:
+            assert len(target["quantities"]) == (6 if changes["purpose"] == "stated" else 5)
+            target["quantities"]["Q2"]["exact"] = "1/3"
+        elif target["verdict"] == "value":
+            target["exact"] = str(Fraction(target["exact"]) * Fraction(101, 100))
+        else:
+            target["verdict"] = "value"
+        assert audit_instance(world, [{**row, "target_json": json.dumps(target)}])
+
+
+def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
+    """Exams that were there keep their instances."""
+    few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3}
+    before = parse_settings(table(**few))
+    after = parse_settings(table(**few, inductive=5, stated=2))
+    old, new = (TRACK.plan(config, "dev", b"root", False) for config in (before, after))
+    assert new[: len(old)] == old and len(new) == len(old) + 7
+    plans = [ContextPlan.from_json(spec.config_json) for spec in new[len(old) :]]
+    assert [plan.purpose for plan in plans] == ["inductive"] * 5 + ["stated"] * 2
+    assert all(len(plan.design.sizes) > 2 for plan in plans if plan.purpose == "inductive")
+
+
+def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:
+    """Figure 4 and Equation G.1: or throughout, every probability 0.7."""
+    kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
+    dag = chain(kinds, sizes, np.random.default_rng(0))
+    place = {name: str(k) for k, name in enumerate("XABCDEFY")}
+    assert {*dag.edges} == {(place[a], place[b]) for a, b in FIGURE_4}
+    (split,) = load_config(root / "splits" / "ccr-paper.toml", TRACKS).splits
+    specs = TRACK.plan(dict(split.tracks)["ccr"], "dev", b"root", False)
+    purposes = [ContextPlan.from_json(spec.config_json).purpose for spec in specs]
+    counts = {"simulation": 2, "deductive": 8, "inductive": 8, "stated": 4}
+    assert Counter(purposes) == counts
+    spec, stated = (specs[purposes.index(purpose)] for purpose in ("simulation", "stated"))
+    made = TRACK.build(spec)
+    world = json.loads(str(made.rows["ccr_worlds"][0]["world_json"]))
+    x, c, d, y = world["tree"]
+    pns = {(q["cause"], q["effect"]): Fraction(q["pns"]) for q in world["quantities"]}
+    assert pns[x, c] == pns[d, y] == Fraction(27, 1000) and pns[c, d] == Fraction(3, 10)
+    assert pns[x, y] == Fraction(3, 10) ** 7 and len(made.rows["ccr"]) == 6
+    assert {row["cause"] for row in map(inputs, made.rows["ccr"])} == {x, c, d}
+    assert len(TRACK.build(stated).rows["ccr"]) == 1
+
+
+def inputs(row: dict[str, object]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(str(row["inputs_json"]))
+    return found
+
+
+def test_bounds_of_ones_own_are_kept() -> None:
+    config = parse_settings(
+        table(simulation=6, components=[2, 3], local_pns=[0.05, 0.15], global_pns=0.001)
+    )
+    for spec in TRACK.plan(config, "dev", b"root", False):
+        plan = ContextPlan.from_json(spec.config_json)
+        found = sample_context(plan.design, np.random.default_rng(spec.index), "here")
+        local = [found.quantities[pair]["pns"] for pair in pairwise(found.tree.nodes)]
+        assert all(Fraction(5, 100) <= value <= Fraction(15, 100) for value in local)
+        assert found.quantities[found.tree.global_pair]["pns"] >= Fraction(1, 1000)
+    assert cut_tree(found.context.dag) == found.tree
+
+
+def test_the_papers_simulations_converge() -> None:
+    """Appendices C and E: of equal quantities none has a sample in common with another, all come
+    near the exact value, and nearer with a hundred times the sample."""
+    rng = np.random.default_rng(3)
+    either, both = simulations.figure_4("or", 4), simulations.figure_4("and", 8)
+    cases = [
+        (simulations.sampled_pns(either), ("0", "7"), Fraction(6, 10) ** 7),
+        (simulations.sampled_pns(both), ("0", "3"), Fraction(8, 10) ** 3),
+    ]
+    for estimate, pair, truth in cases:
+        errors = [[abs(estimate(pair, size, rng) / float(truth) - 1) for _ in range(20)]
+                  for size in (500, 50_000)]  # fmt: skip
+        assert np.mean(errors[1]) < np.mean(errors[0]) / 4 and max(errors[1]) < 0.15
+    for bypass, whole in ((False, 20.25), (True, 23.625)):
+        context = simulations.appendix_c(bypass)
+        own = simulations.regression_coefficient(context, {("X3", "Y"): ["X5"]} if bypass else {})
+        parts = own(("X1", "X3"), 40_000, rng) * own(("X3", "Y"), 40_000, rng)
+        assert parts == pytest.approx(20.25, rel=0.03)
+        assert own(("X1", "Y"), 40_000, rng) == pytest.approx(whole, rel=0.03)
+    unadjusted = simulations.regression_coefficient(simulations.appendix_c(True), {})
+    assert abs(unadjusted(("X3", "Y"), 40_000, rng) - 4.5) > 0.3, "X5 is a common cause there"
+    tree = ("X", "C", "D", "Y")
+    assert [one.text for one in simulations.inductive(tree)] == ["XY", "XC·CY", "XD·DY", "XC·CD·DY"]
+    value = {("X", "C"): 2.0, ("C", "D"): 3.0, ("D", "Y"): 5.0, ("X", "D"): 6.0, ("C", "Y"): 15.0,
+             ("X", "Y"): 30.0}  # fmt: skip
+    assert {one.compute(value.__getitem__) for one in simulations.inductive(tree)} == {30.0}
+    for group in simulations.deductive(tree):
+        assert len({one.compute(value.__getitem__) for one in group}) == 1

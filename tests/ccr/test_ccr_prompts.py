@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from built_tasks import pairs_of
-from ccr_grading import grade
-from ccr_worlds import built
+from ccr_worlds import built, grade
 
 from baselines.ccr import perfect
 from baselines.ccr_story import read_simulation

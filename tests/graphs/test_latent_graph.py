@@ -5,8 +5,8 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from oracles import bidirected, directed
 from random_queries import networkx_of, random_query
+from verdicts import bidirected, directed
 
 from builder.graphs.graph import LatentDAG
 

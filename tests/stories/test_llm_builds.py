@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from chat_server import Reply
-from llm_scene import causenet_lines
-from llm_server import Model
+from llm_server import Model, causenet_lines
 
 from builder.release.parts import build_instance
 from builder.splits.config import load_config

@@ -5,8 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from llm_scene import CHAIN, GRAFTED, direct, last_told, lost, tell, twins, with_budgets
-from llm_server import Answer, Model, Spoil
+from llm_server import (
+    CHAIN,
+    GRAFTED,
+    Answer,
+    Model,
+    Spoil,
+    direct,
+    last_told,
+    lost,
+    tell,
+    twins,
+    with_budgets,
+)
 
 from builder.graphs.motifs import MOTIFS
 from builder.stories.knowledge import domains

@@ -1,18 +1,22 @@
-"""Names: distinct, readable, blind to the graph, and from domains that say nothing of it."""
+"""Names: distinct, readable, blind to the graph, from domains that say nothing of it, and found as
+networkx finds them."""
 
 import re
 from collections import Counter
 from functools import cache
 
+import networkx as nx
 import numpy as np
 import pytest
+from networkx.algorithms.isomorphism import DiGraphMatcher
 
+from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import MOTIFS
+from builder.graphs.motifs import MOTIFS, PLANTED, random_graft
 from builder.splits.settings import TomlTable
 from builder.stories import naming
-from builder.stories.knowledge import domain, domains
-from builder.stories.naming import LARGEST_SHARE, Namer, part_of
+from builder.stories.knowledge import Domain, domain, domains
+from builder.stories.naming import LARGEST_SHARE, Namer, matches, part_of, pattern
 from builder.stories.types import Kind, Variable
 from builder.stories.verbalise import invent_scene, invented_words, themes
 from builder.stories.verify import NO_UNIT
@@ -222,3 +226,73 @@ def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(monkeypatch):
     sets = [frozenset(dict(words.names).values()) for words in found]
     repeated = next((i for i in range(len(sets)) if sets[i] in sets[:i]), len(sets))
     assert set(sets[repeated:]) <= set(sets[:repeated])
+
+
+AUXILIARY = {"chain": 1.0, "collider": 1.0, "triangle": 1.0}
+
+
+def _kinds(graph: LatentDAG, binary: str) -> dict[str, Kind]:
+    return {node: "binary" if node == binary else "continuous" for node in graph.nodes}
+
+
+def _by_networkx(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain) -> set[frozenset[str]]:
+    """Names of all matches, as (node=name) pairs, by the general matcher."""
+    host: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
+    for concept in domain.concepts:
+        host.add_node(concept.name, kinds=concept.kinds, latent=concept.latent)
+    wanted: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))
+    for node in graph.nodes:
+        wanted.add_node(node, kind=kinds[node], latent=node in graph.latent)
+    matcher = DiGraphMatcher(
+        host,
+        wanted,
+        node_match=lambda there, here: (
+            here["kind"] in there["kinds"] and (there["latent"] or not here["latent"])
+        ),
+    )
+    return {
+        frozenset(f"{node}={name}" for name, node in match.items())
+        for match in matcher.subgraph_isomorphisms_iter()
+    }
+
+
+def _found(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain, order: list[int]) -> list:
+    """Names of all matches that the search finds, as (node=name) pairs."""
+    shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
+    return [
+        frozenset(
+            f"{node}={domain.concepts[i].name}" for node, i in zip(shape.nodes, match, strict=True)
+        )
+        for match in matches(shape, domain, order)
+    ]
+
+
+@pytest.mark.parametrize("name", [*MOTIFS, *PLANTED])
+def test_the_search_finds_exactly_the_induced_matches_of_a_motif(name: str) -> None:
+    """A match that is not induced tells a non-edge that its domain contradicts."""
+    motif = {**MOTIFS, **PLANTED}[name]
+    kinds = _kinds(motif.graph, motif.treatment)
+    for one in domains()[:2]:
+        found = _found(motif.graph, kinds, one, [*range(len(one.concepts))])
+        assert len(found) == len(set(found))
+        assert set(found) == _by_networkx(motif.graph, kinds, one)
+
+
+def test_grafted_graphs_are_found_too_in_any_order_of_search() -> None:
+    """Larger graphs are where a pruning mistake would show."""
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        grown = random_graft(rng, MOTIFS["confounding"], AUXILIARY, 1)
+        kinds = _kinds(grown.graph, grown.outcome)
+        one = domains()[int(rng.integers(len(domains())))]
+        order = rng.permutation(len(one.concepts)).tolist()
+        found = _found(grown.graph, kinds, one, order)
+        assert set(found) == _by_networkx(grown.graph, kinds, one)
+
+
+def test_a_graph_that_no_domain_holds_has_no_match() -> None:
+    """Nothing must be found where there is nothing: a clique of six occurs in no domain."""
+    names = tuple("abcdef")
+    clique = LatentDAG(names, tuple((a, b) for a in names for b in names if a < b))
+    shape = pattern(clique, ("continuous",) * 6)
+    assert not any(list(matches(shape, one)) for one in domains()[:5])

@@ -1,9 +1,13 @@
-"""All verbalisers tell the same facts; the size of a story depends on its counts alone."""
+"""All verbalisers tell the same facts, in sentences that a reader without frames reads; the size of
+a story depends on its counts alone."""
 
 import re
 import statistics
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import product
+from typing import Final
 
 import numpy as np
 import pytest
@@ -157,3 +161,50 @@ def test_a_record_that_starts_with_a_vowel_takes_an() -> None:
         "an",
         "An",
     }
+
+
+TWO: Final = {
+    "chain": ("GL", "LH"),
+    "fork": ("GL", "GH"),
+    "join": ("GL", "VL"),
+    "apart": ("GL", "VH"),
+}
+"""Two effects by what they share, each as cause and effect."""
+FORWARDS: Final = "{cause} directly affects {effect}"
+BACKWARDS: Final = "{effect} responds directly to {cause}"
+
+
+def sentences() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Frames filled with letters, and their effects."""
+    for relation, effects in TWO.items():
+        (a, b), (c, d) = effects
+        ends = {"cause": a, "effect": b, "second_cause": c, "second_effect": d}
+        for frame in PAIRS[relation]:
+            yield filled(frame, ends), effects
+        whole = (*FRAMES["pairs_of_cores"], *FRAMES["pairs_with_reasons"])
+        for frame, link, verb in product(whole, FRAMES["links"], (FORWARDS, BACKWARDS)):
+            second = filled(verb, {"cause": c, "effect": d})
+            core = {"core": FORWARDS, "second": second, "link": link}
+            yield filled(filled(frame, core), ends), effects
+    for frame in (*FRAMES["reasons"], *FRAMES["reasons_first"]):
+        yield filled(filled(frame, {"core": FORWARDS}), {"cause": "G", "effect": "L"}), ("GL",)
+
+
+def filled(text: str, slots: dict[str, str]) -> str:
+    """A frame about single things."""
+    scene = {"book": "list", "people": "all", "how": "so it is", "other_how": "so it is"}
+    for slot, content in {**scene, **slots}.items():
+        text = text.replace(f"{{{slot}}}", content)
+    return re.sub(r"\[([^/\]]+)[^\]]*\]", r"\1", text)
+
+
+def test_a_connecting_phrase_before_a_letter_belongs_to_no_effect() -> None:
+    """ "…, and beyond that V" speaks of V, which what was said before has nothing to do with."""
+    told = list(sentences())
+    read = [read_story(f"{text[0].upper()}{text[1:]}.", tuple("GLVH")).edges for text, _ in told]
+    wrong = [
+        (text, edges)
+        for (text, effects), edges in zip(told, read, strict=True)
+        if {*edges} != {(a, b) for a, b in effects}
+    ]
+    assert len(told) > 140 and not wrong

@@ -207,10 +207,8 @@ def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterato
     """Yield each fault of a variable for a node of this kind, observed or not, as a line."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
-        plain = (
-            f"one to five plain words, at most {LONGEST_NAME} letters, the first letter a capital"
-        )
-        yield f"name {variable.name!r}: {plain}"
+        limits = f"at most {LONGEST_NAME} letters, the first letter a capital"
+        yield f"name {variable.name!r}: one to five plain words, {limits}"
     for text in (variable.name, variable.unit or "", *(variable.states or ())):
         if match := TECHNICAL.search(text):
             yield f"{text!r} uses the technical term {match[0]!r}"
