@@ -4,11 +4,14 @@ import json
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
-from ccr_worlds import built
+from built_tasks import pairs_of
+from ccr_worlds import built, grade
 
+from baselines.ccr import perfect
 from builder.commands.main import main
 from builder.splits.settings import TomlTable
 from builder.tracks.ccr.ask import answer_bits
@@ -270,31 +273,45 @@ def test_private_verdicts_do_not_tell_each_other() -> None:
             assert abs(seen - share * count) < 4 * (count * share * (1 - share)) ** 0.5, variant
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"sizes": (3, 3, 3)},
-        {"sizes": (3, 4, 4, 3)},
-        {"purpose": "direct", "variant": "direct.boolean", "sizes": (3, 4, 3)},
-        {"purpose": "deductive", "variant": "deductive.boolean", "verdict": "inconsistent"},
-        {"purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
-    ],
-)
-def test_the_audit_agrees_and_sees_a_changed_truth(changes: dict[str, object]) -> None:
-    rows = built("audit", **changes).rows
-    (world,) = rows["ccr_worlds"]
-    assert audit_instance(world, rows["ccr_truth"]) == []
-    assert any("no truth" in problem for problem in audit_instance(world, rows["ccr_truth"][1:]))
-    spoiled = []
-    for truth in rows["ccr_truth"]:
-        target = json.loads(str(truth["target_json"]))
-        if "answers" in target:
-            first, *others = target["answers"]["do_true"]
-            target["answers"]["do_true"] = "".join(["10"[int(first)], *others])
-        elif "quantities" in target:
-            target["quantities"]["Q1"]["exact"] = "1/3"
-        else:
-            target["verdict"] = "insufficient"
-        spoiled.append(truth | {"target_json": json.dumps(target)})
-    problems = audit_instance(world, spoiled)
-    assert all(any(str(t["task_id"]) in problem for problem in problems) for t in spoiled)
+ADDITIVE: dict[str, Any] = {"purpose": "additive", "sizes": (4, 4)}
+CONTEXTS: list[dict[str, Any]] = [
+    {"sizes": (3, 3, 3)},
+    {"sizes": (3, 4, 4, 3)},
+    {"purpose": "direct", "variant": "direct.boolean", "sizes": (3, 4, 3)},
+    {"purpose": "deductive", "variant": "deductive.boolean", "verdict": "inconsistent"},
+    {"purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
+    *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": v} for v in VERDICTS),
+    {"purpose": "stated", "variant": "inductive.stated"},
+    {**ADDITIVE, "variant": "direct.additive"},
+    *({**ADDITIVE, "variant": f"{family}.additive", "verdict": verdict}
+      for family in ("inductive", "deductive") for verdict in VERDICTS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", CONTEXTS)
+def test_the_audit_agrees_and_sees_a_changed_truth(changes: dict[str, Any]) -> None:
+    """The reader of prompts gets it right, so that they tell all that is needed."""
+    for seed in range(4 if "verdict" in changes else 1):
+        made = built(f"audit/{seed}", **changes)
+        assert all(grade(pair, perfect(pair[0])).points == 1 for pair in pairs_of(made, "ccr"))
+        (world,) = made.rows["ccr_worlds"]
+        truths = made.rows["ccr_truth"]
+        assert audit_instance(world, truths) == []
+        assert any("no truth" in problem for problem in audit_instance(world, truths[1:]))
+        spoiled = []
+        for truth in truths:
+            target = json.loads(str(truth["target_json"]))
+            if "answers" in target:
+                first, *others = target["answers"]["do_true"]
+                target["answers"]["do_true"] = "".join(["10"[int(first)], *others])
+            elif "quantities" in target:
+                count = {"stated": 6, "additive": 5}.get(changes["purpose"])
+                assert count in (None, len(target["quantities"]))
+                target["quantities"]["Q2"]["exact"] = "1/3"
+            elif target["verdict"] == "value":
+                target["exact"] = str(Fraction(target["exact"]) * Fraction(101, 100))
+            else:
+                target["verdict"] = "value"
+            spoiled.append(truth | {"target_json": json.dumps(target)})
+        problems = audit_instance(world, spoiled)
+        assert all(any(str(t["task_id"]) in problem for problem in problems) for t in spoiled)

@@ -136,24 +136,17 @@ def test_estimates_follow_the_weights() -> None:
     assert pair["monotonicity_violations"] == 0
 
 
-def test_the_joint_event_is_counted_not_a_difference_of_means() -> None:
-    """With a monotonicity violation the two differ: PNS 0.2, ATE 0.2 - 0.3."""
+def test_the_joint_event_is_counted_and_what_is_unreadable_counts_as_wrong() -> None:
+    """With a monotonicity violation PNS and ATE differ: 0.2, and 0.2 - 0.3. An answer that is left
+    out can never help, nor hide in the average; two of twelve are too many, whatever they weigh."""
     pair = estimate(target(), [answers("1100", "1010")])
     assert pair["estimate_pns"] == pytest.approx(0.2)
     assert pair["estimate_ate"] == pytest.approx(0.3 - 0.4)
     assert pair["monotonicity_violations"] == pytest.approx(0.3)
-
-
-def test_an_invalid_answer_counts_as_the_opposite_of_the_right_one() -> None:
-    """An answer that is left out can never help, nor can it hide in the average."""
     one_in_twelve = estimate(target(), [answers("110?", "1000")])
     assert one_in_twelve["invalid_answers"] == 1 and one_in_twelve["answers"] == 12
     assert one_in_twelve["estimate_pns"] == pytest.approx(0.2)  # the unit of weight 0.4 is lost
     assert one_in_twelve["accuracy_do_true"] == 0.75
-
-
-def test_beyond_ten_percent_of_answers_there_is_no_estimate() -> None:
-    """Of answers, not of weight: two of twelve are too many, whatever they weigh."""
     pair = estimate(target(), [answers("?101", "?000")])
     assert "estimate_pns" not in pair and pair["invalid_answers"] == 2
 
@@ -188,25 +181,17 @@ def replicated(exam: Exam, solvers: list[Solver]) -> list[ContextResult]:
     return contexts_of(exam.scores(checked), exam.truths, checked)
 
 
-def test_replicates_of_a_perfect_reasoner_are_valid_and_consistent() -> None:
-    exam = exhaustive(2)
+def test_replicates_have_shares_of_valid_estimates() -> None:
+    """The 90% and 75% rules have something to decide. Leaving out the bad one of three replicates
+    of a task must not improve it."""
+    exam = exhaustive(4)
     for result in replicated(exam, [perfect] * 3):
         assert result.complete and result.quadrant == "VC"
         assert all(row["valid_share"] == 1 for row in result.pairs)
-
-
-def test_replicates_of_a_noisy_reasoner_have_shares_between() -> None:
-    """The 90% and 75% rules have something to decide."""
-    exam = exhaustive(4)
     noisy = [noise(0.03, str(k)) for k in range(5)]
     rows = [row for result in replicated(exam, noisy) for row in result.pairs]
     assert any(0.05 < row["valid_share"] < 0.95 for row in rows)
     assert all(row["valid"] == (row["valid_share"] >= 0.9) for row in rows)
-
-
-def test_an_absent_replicate_counts_as_invalid_answers() -> None:
-    """Leaving out the bad one of three replicates of a task must not improve it."""
-    exam = exhaustive(1)
     for result in replicated(exam, [perfect, perfect, lambda task: None]):
         assert all(row["eta"] is None and not row["valid"] for row in result.pairs)
         assert result.quadrant == "II"

@@ -17,7 +17,7 @@ from builder.splits.settings import TomlTable
 from builder.stories import naming
 from builder.stories.knowledge import Domain, domain, domains
 from builder.stories.naming import LARGEST_SHARE, Namer, matches, part_of, pattern
-from builder.stories.types import Kind, Variable
+from builder.stories.types import Kind
 from builder.stories.verbalise import invent_scene, invented_words, themes
 from builder.stories.verify import NO_UNIT
 from builder.tracks.causalds.design.scene_plan import ScenePlan
@@ -35,14 +35,13 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def _scenes(number: int) -> list[dict[str, Variable]]:
-    return [invent_scene(np.random.default_rng([7, i]), KINDS)[1] for i in range(number)]
-
-
 def test_no_answer_can_mean_two_variables_of_a_scene() -> None:
     """An answer's spelling is read generously: "Ferry times" must not be two variables; a name
-    inside another would make edge sentences ambiguous. Those of a domain have a linter."""
-    for variables in _scenes(400):
+    inside another would make edge sentences ambiguous. A repeated set would tell that two rows come
+    from one scene. Those of a domain have a linter."""
+    scenes = [invent_scene(np.random.default_rng([7, i]), KINDS)[1] for i in range(1000)]
+    assert len({frozenset(v.name for v in scene.values()) for scene in scenes}) == 1000
+    for variables in scenes[:400]:
         names = [variable.name for variable in variables.values()]
         assert confusable(names) == []
         assert all(re.fullmatch(r"[A-Z][a-z]+( [a-z]+)+", name) for name in names), names
@@ -75,12 +74,6 @@ def test_the_other_number_of_a_last_word_is_read_by_an_s_alone() -> None:
     assert known_name("Stress", {"stres"}) == "stress" and known_name("Cs", {"c"}) == "cs"
     assert known_name("Basis", {"basi"}) == "basis"
     assert known_name("", {"s"}) == ""
-
-
-def test_a_thousand_scenes_share_no_set_of_names() -> None:
-    """A repeated set would tell that two rows come from one scene."""
-    sets = {frozenset(v.name for v in scene.values()) for scene in _scenes(1000)}
-    assert len(sets) == 1000
 
 
 def test_names_do_not_depend_on_which_role_a_variable_plays() -> None:
@@ -148,23 +141,15 @@ def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
 
 
 def test_no_two_scenes_of_a_release_share_their_names() -> None:
-    """A repeated set of names would tell that two rows come from one world."""
-    both = [*public(), *private()]
-    sets = Counter(frozenset(dict(plan.telling.names).values()) for plan in both)
-    assert max(sets.values()) == 1
-
-
-def test_public_and_private_splits_draw_from_sets_that_cannot_meet() -> None:
-    """Otherwise a story of the exam might stand in the development set."""
+    """A repeated set of names would tell that two rows come from one world, and a story of the exam
+    might stand in the development set. Who knows one field well should gain little."""
+    sets: Counter[frozenset[str]] = Counter()
     for part, plans in (("public", public()), ("private", private())):
         for plan in plans:
-            assert (
-                part_of(str(plan.telling.domain), list(dict(plan.telling.names).values())) == part
-            )
-
-
-def test_no_domain_tells_more_than_its_share() -> None:
-    """A test taker who knows one field well should gain little."""
+            names = list(dict(plan.telling.names).values())
+            assert part_of(str(plan.telling.domain), names) == part
+            sets[frozenset(names)] += 1
+    assert max(sets.values()) == 1
     counts = Counter(plan.telling.domain for plan in public())
     assert max(counts.values()) <= LARGEST_SHARE * len(public())
     assert len(counts) >= 0.9 * len(domains())
@@ -207,10 +192,9 @@ def test_names_never_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {"scenes": 8, "motifs": {"triangle": 1}, "treatment_binary": 1.0}
     plans = _plans(parse_config(TomlTable(table, "here.")))
     for plan in plans:
-        assert plan.telling.domain is not None and dict(plan.telling.names).keys() == set(
-            plan.structure.query.graph.nodes
-        )
-        assert part_of(plan.telling.domain, [name for _, name in plan.telling.names]) == "public"
+        names = dict(plan.telling.names)
+        assert names.keys() == set(plan.structure.query.graph.nodes)
+        assert part_of(str(plan.telling.domain), list(names.values())) == "public"
 
 
 def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(monkeypatch):

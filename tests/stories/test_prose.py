@@ -63,12 +63,7 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
         ]  # fmt: skip
         worlds = {(plan.structure, plan.equations) for plan in members.values()}
         assert len(worlds) == 1
-        assert [plan.telling.stored is None for plan in members.values()] == [
-            False,
-            True,
-            True,
-            True,
-        ]
+        assert [plan.telling.stored is None for plan in members.values()] == [0, 1, 1, 1]
     first = next(iter(bundles.values()))
     keys = [bytes.fromhex(plan.equations.world_key or "") for plan in first.values()]
     truths = {sample_hidden_world(plan, attempt_key(key, 0))[1].association.value

@@ -69,21 +69,15 @@ def test_mechanisms_are_told_with_their_own_effects() -> None:
     assert told > 50
 
 
-def test_a_graph_with_more_nodes_than_single_letters_gets_doubled_ones_as_well() -> None:
-    """Twelve nodes are possible, and few letters stand for nothing else."""
+def test_anonymous_names_are_letters_that_are_no_role() -> None:
+    """Twelve nodes are possible, and few letters stand for nothing else: doubled ones are names of
+    graphs with more nodes than single letters alone."""
     for count in (3, 8, 9, 16):
         kinds: dict[str, Kind] = {f"n_{i}": "continuous" for i in range(count)}
         _, variables = letter_scene(np.random.default_rng(count), kinds)
         names = {variable.name for variable in variables.values()}
         assert len(names) == count and names <= set(LETTERS)
         assert any(len(name) == 2 for name in names) == (count > 8)
-
-
-def test_anonymous_names_are_letters_that_are_no_role() -> None:
-    for number in range(20):
-        told = VERBALISERS["anonymous"](_scenes()[number], hmac_key(KEY, str(number)))
-        names = [variable.name for variable in told.variables.values()]
-        assert all(name in LETTERS for name in names)
     roles = {node for motif in MOTIFS.values() for node in motif.graph.nodes}
     assert not roles & set(LETTERS)
 
