@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_worlds import line, switch, world_of
 
 from builder.equations.association import affine_given, associations, zero_partial
 from builder.equations.margins import (
@@ -15,15 +16,8 @@ from builder.equations.margins import (
 from builder.equations.noise import Noise
 from builder.equations.quantities import BoundNotMet, Quantity
 from builder.equations.world import Node, World
-from builder.graphs.graph import LatentDAG
 
 UNITS = 40_000
-
-
-def node(name: str, parents: dict[str, float], family: str = "gauss") -> Node:
-    parameters = {"weights": tuple(parents.values()), "bias": 0.2}
-    law = Noise(family, 0.9, ())
-    return Node(name, "continuous", tuple(parents), "linear_additive", parameters, law)
 
 
 def bent(name: str, parent: str) -> Node:
@@ -33,11 +27,6 @@ def bent(name: str, parent: str) -> Node:
         "centres": (0.0,), "scales": (1.0,),
     }  # fmt: skip
     return Node(name, "continuous", (parent,), "piecewise", parameters, Noise("gauss", 0.5, ()))
-
-
-def world_of(*nodes: Node) -> World:
-    edges = tuple((parent, one.name) for one in nodes for parent in one.parents)
-    return World(LatentDAG(tuple(one.name for one in nodes), edges), nodes)
 
 
 def others(case) -> list[str]:
@@ -96,52 +85,49 @@ def partial_source(world: World, z: str = "Z") -> tuple[str, str, float]:
 def test_partial_correlations_are_zero_only_where_a_line_makes_them() -> None:
     """Separation given Z is not enough; an affine mean of X or of Y given Z is."""
     # A line on one side is enough, whatever the noise.
-    assert partial_source(world_of(node("Z", {}, "laplace"), node("X", {"Z": 1.0}, "laplace"),
+    assert partial_source(world_of(line("Z", {}, "laplace"), line("X", {"Z": 1.0}, "laplace"),
                                    bent("Y", "Z")))[0] == "structural_zero"  # fmt: skip
     # Two bent sides leave something behind.
-    source, _, value = partial_source(world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z")))
+    source, _, value = partial_source(world_of(line("Z", {}), bent("X", "Z"), bent("Y", "Z")))
     assert source == "rqmc" and abs(value) > 0.03
     # Downstream of a line the mean stays a line; a bend in between ends that.
     assert partial_source(
-        world_of(node("Z", {}), node("A", {"Z": 0.9}), node("X", {"A": 0.8}), bent("Y", "Z"))
+        world_of(line("Z", {}), line("A", {"Z": 0.9}), line("X", {"A": 0.8}), bent("Y", "Z"))
     )[0] == "structural_zero"  # fmt: skip
     assert partial_source(
-        world_of(node("Z", {}), bent("A", "Z"), node("X", {"A": 0.8}), bent("Y", "Z"))
+        world_of(line("Z", {}), bent("A", "Z"), line("X", {"A": 0.8}), bent("Y", "Z"))
     )[0] == "rqmc"  # fmt: skip
     # Backwards through Z a mean is a line for Gaussians, not for other laws.
-    chain = [node("Z", {"X": 0.8}), bent("Y", "Z")]
-    assert partial_source(world_of(node("X", {}), *chain))[0] == "structural_zero"
-    assert partial_source(world_of(node("X", {}, "laplace"), *chain))[0] == "rqmc"
+    chain = [line("Z", {"X": 0.8}), bent("Y", "Z")]
+    assert partial_source(world_of(line("X", {}), *chain))[0] == "structural_zero"
+    assert partial_source(world_of(line("X", {}, "laplace"), *chain))[0] == "rqmc"
     # A linear model needs no Gaussian anywhere.
-    chain = [node("X", {}, "laplace"), node("Z", {"X": 0.8}, "laplace"), node("Y", {"Z": 1.0})]
+    chain = [line("X", {}, "laplace"), line("Z", {"X": 0.8}, "laplace"), line("Y", {"Z": 1.0})]
     assert partial_source(world_of(*chain))[0] == "structural_zero"
 
 
 def test_changes_are_zero_where_a_variable_has_nothing_to_do_with_it() -> None:
     """Z apart from both; X apart from Y and Z; but not where only one link is missing."""
-    apart = world_of(node("Z", {}), node("X", {}), node("Y", {"X": 1.0}))
+    apart = world_of(line("Z", {}), line("X", {}), line("Y", {"X": 1.0}))
     assert partial_source(apart)[:2] == ("rqmc", "structural_zero")
-    alone = world_of(node("X", {}), node("Z", {}), bent("Y", "Z"))
+    alone = world_of(line("X", {}), line("Z", {}), bent("Y", "Z"))
     assert partial_source(alone)[:2] == ("structural_zero", "structural_zero")
-    instrument = world_of(node("Z", {}), node("X", {"Z": 1.0}), node("Y", {"X": 1.0}))
+    instrument = world_of(line("Z", {}), line("X", {"Z": 1.0}), line("Y", {"X": 1.0}))
     assert partial_source(instrument)[1] == "rqmc"
-    confounder = world_of(node("Z", {}), node("X", {"Z": 1.0}), bent("Y", "Z"))
+    confounder = world_of(line("Z", {}), line("X", {"Z": 1.0}), bent("Y", "Z"))
     source, change, _ = partial_source(confounder)
     assert (source, change) == ("structural_zero", "rqmc")
 
 
 def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
     """Two points have a line through them."""
-    world = world_of(
-        Node("Z", "binary", (), "logistic", {"weights": (), "bias": 0.4}, None),
-        bent("X", "Z"), bent("Y", "Z"),
-    )  # fmt: skip
+    world = world_of(switch("Z", {}, 0.4), bent("X", "Z"), bent("Y", "Z"))
     assert affine_given(world, "X", "Z") and zero_partial(world, "X", "Y", "Z")
 
 
 def test_hopeless_bounds_are_refused() -> None:
     """A truth that is not known well enough is never returned."""
-    world = world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z"))
+    world = world_of(line("Z", {}), bent("X", "Z"), bent("Y", "Z"))
     rng = np.random.default_rng(0)
     with pytest.raises(BoundNotMet, match="associations of X and Y: standard error"):
         associations(world, "X", "Y", ("Z",), rng, 1e-12)

@@ -96,16 +96,6 @@ def test_slopes_are_the_derivatives_of_the_means(name) -> None:
         assert np.allclose(family.slope(parameters, at), rise / (2 * step), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["noisy_or", "noisy_and", "logic_gate", "signed_gate"])
-def test_gates_cut_where_their_parameters_say_whatever_the_sample(name) -> None:
-    """A cut taken from the sample would let an intervention change the mechanism."""
-    for i in range(10):
-        parameters, columns = drawn(name, i)
-        whole = MECHANISMS[name].mean(parameters, columns)
-        part = MECHANISMS[name].mean(parameters, [column[:7] for column in columns])
-        assert np.array_equal(whole[:7], part)
-
-
 @pytest.mark.parametrize(("continuous", "binary"), PROFILES)
 def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
     """Another sampler, another evaluator and other random numbers must find the same numbers."""

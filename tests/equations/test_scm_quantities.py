@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from small_worlds import line, switch, world_of
 
 from builder.equations import quantities
 from builder.equations.association import associations
-from builder.equations.noise import Noise
 from builder.equations.quantities import BoundNotMet, Quantity, contrast, effect, jackknife
 from builder.equations.sampling import sample_world
-from builder.equations.world import Node, World
+from builder.equations.world import World
 from builder.graphs.graph import LatentDAG
 
 UNITS = 60_000
@@ -20,22 +20,14 @@ def close(quantity: Quantity, value: float, se: float) -> bool:
     return abs(quantity.value - value) <= 4 * np.hypot(quantity.se, se) + 1e-9
 
 
-def mean_and_se(column: np.ndarray) -> tuple[float, float]:
-    return float(column.mean()), float(column.std() / np.sqrt(len(column)))
-
-
-def gauss(scale: float) -> Noise:
-    return Noise("gauss", scale, ())
-
-
 def quadrature_case() -> tuple[World, float, float, dict[str, float]]:
     """Z -> X -> Y, Z -> Y, Z latent, Y binary: world, contrast and truths by Gauss quadrature."""
-    graph = LatentDAG(("Z", "X", "Y"), (("Z", "X"), ("Z", "Y"), ("X", "Y")), frozenset(("Z",)))
-    linear, bias, spread = "linear_additive", 0.2, 0.6
-    nodes = (
-        Node("Z", "continuous", (), linear, {"weights": (), "bias": 0.0}, gauss(1.0)),
-        Node("X", "continuous", ("Z",), linear, {"weights": (0.8,), "bias": bias}, gauss(spread)),
-        Node("Y", "binary", ("Z", "X"), "logistic", {"weights": (1.5, 1.0), "bias": -0.3}, None),
+    bias, spread = 0.2, 0.6
+    world = world_of(
+        line("Z", {}, bias=0.0, scale=1.0),
+        line("X", {"Z": 0.8}, bias=bias, scale=spread),
+        switch("Y", {"Z": 1.5, "X": 1.0}, -0.3),
+        latent=frozenset({"Z"}),
     )
     x0, x1 = -0.5, 0.9
     points, weights = np.polynomial.hermite_e.hermegauss(80)
@@ -55,7 +47,7 @@ def quadrature_case() -> tuple[World, float, float, dict[str, float]]:
         "ett": float(weights @ (outcome(treated, x1) - outcome(treated, x0))),
         "correlation": float(covariance / np.sqrt(mean_y * (1 - mean_y))),
     }
-    return World(graph, nodes), x0, x1, truths
+    return world, x0, x1, truths
 
 
 @pytest.mark.parametrize("name", ["ate", "ett", "correlation"])
@@ -76,27 +68,6 @@ def test_standard_errors_are_honest_about_truths_known_by_quadrature(name: str) 
     assert 0.8 < np.sqrt(np.mean(np.square(scores))) < 1.25
     assert abs(np.mean(scores)) < 4 / np.sqrt(90)
     assert np.max(np.abs(scores)) < 4.5
-
-
-def test_binary_nodes_anywhere_are_handled() -> None:
-    """Six binary nodes: some are summed over, the rest drawn; both must be right."""
-    names = tuple(f"V{i}" for i in range(8))
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        edges = [pair for pair in combinations(names, 2) if rng.random() < 0.5]
-        edges = tuple(dict.fromkeys((*edges, ("V2", "V7"))))
-        kinds = dict.fromkeys(("V0", "V2", "V3", "V4", "V5", "V6"), "binary")
-        world = sample_world(rng, LatentDAG(names, edges, frozenset()), kinds, outcome="V7")
-        noise = world.draw_noise(rng, UNITS)
-        seen = world.run(noise)
-        effects = world.run(noise, {"V2": 1.0})["V7"] - world.run(noise, {"V2": 0.0})["V7"]
-        truth = effect("ate", world, "V2", "V7", 0.0, 1.0, rng)
-        assert close(truth, *mean_and_se(effects))
-        truth = effect("ett", world, "V2", "V7", 0.0, 1.0, rng)
-        assert close(truth, *mean_and_se(effects[seen["V2"] == 1.0]))
-        r = np.corrcoef(seen["V2"], seen["V7"])[0, 1]
-        found = associations(world, "V2", "V7", (), rng).marginal
-        assert close(found, float(r), 1.2 / np.sqrt(UNITS))
 
 
 def test_integration_reproduces_the_closed_forms(cases, monkeypatch) -> None:
@@ -208,17 +179,6 @@ def test_contrasts_are_rounded_quartiles_or_zero_and_one(cases) -> None:
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")
 
 
-def line(name: str, parents: dict[str, float], bias: float = 0.1) -> Node:
-    weights = {"weights": tuple(parents.values()), "bias": bias}
-    law = Noise("laplace", 0.7, ())
-    return Node(name, "continuous", tuple(parents), "linear_additive", weights, law)
-
-
-def world_of(*nodes: Node, latent: frozenset[str] = frozenset()) -> World:
-    edges = tuple((parent, node.name) for node in nodes for parent in node.parents)
-    return World(LatentDAG(tuple(node.name for node in nodes), edges, latent), nodes)
-
-
 def nested(case, name: str, x0: float, x1: float, seed: int, n: int = 40_000) -> np.ndarray:
     """Realised differences of n units, every world run node by node."""
     world, x, y = case.world, case.x, case.y
@@ -257,9 +217,7 @@ def test_latent_mediators_are_mediators_too() -> None:
 def test_binary_mediators_are_run_like_others() -> None:
     """A mediator that is a coin in both worlds: by hand."""
     world = world_of(
-        Node("X", "binary", (), "logistic", {"weights": (), "bias": 0.0}, None),
-        Node("M", "binary", ("X",), "logistic", {"weights": (1.3,), "bias": -0.4}, None),
-        Node("Y", "binary", ("X", "M"), "logistic", {"weights": (0.9, 1.7), "bias": -1.1}, None),
+        switch("X", {}, 0.0), switch("M", {"X": 1.3}, -0.4), switch("Y", {"X": 0.9, "M": 1.7}, -1.1)
     )
 
     def p(t: float) -> float:

@@ -9,32 +9,9 @@ from stored_worlds import world_from_json
 
 from builder.equations import sampling
 from builder.equations.mechanisms import Profile
-from builder.equations.noise import NOISE_FAMILIES, Noise
+from builder.equations.noise import NOISE_FAMILIES
 from builder.equations.sampling import NoWorldFound, sample_world
-from builder.equations.world import Node, World
 from builder.graphs.graph import LatentDAG
-
-GAUSS = Noise("gauss", 1.0, ())
-
-
-def node(name: str, parents: tuple[str, ...], weights: tuple[float, ...]) -> Node:
-    equation = {"weights": weights, "bias": 0.5}
-    return Node(name, "continuous", parents, "linear_additive", equation, GAUSS)
-
-
-def mediation() -> World:
-    graph = LatentDAG(("X", "M", "Y"), (("X", "M"), ("M", "Y"), ("X", "Y")), frozenset())
-    nodes = (node("X", (), ()), node("M", ("X",), (2.0,)), node("Y", ("X", "M"), (-1.0, 3.0)))
-    return World(graph, nodes)
-
-
-def test_structural_equations_are_solved_as_written() -> None:
-    """A wrong order of parents or a noise that enters twice would change every number."""
-    noise = {"X": np.array([1.0]), "M": np.array([10.0]), "Y": np.array([100.0])}
-    values = mediation().run(noise)
-    assert values["X"] == 1.5
-    assert values["M"] == 0.5 + 2 * 1.5 + 10
-    assert values["Y"] == 0.5 - 1.5 + 3 * 13.5 + 100
 
 
 def test_json_round_trip_is_exact(cases, curved_cases) -> None:

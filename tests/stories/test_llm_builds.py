@@ -189,6 +189,19 @@ def _title(concept: str) -> str:
     return concept.replace("_", " ").capitalize()
 
 
+def _split_file(model: Model, tmp_path: Path, llm: str) -> Path:
+    """A split file of six scenes that the model tells, with more lines of its table."""
+    file = tmp_path / "split.toml"
+    file.write_text(
+        'name = "told"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "told"\n'
+        "[splits.dev.causalds]\nscenes = 6\nrows = { train = 60, test = 20 }\n"
+        'motifs = { chain = 1, iv = 1, mediation = 1 }\nwords = "llm"\n'
+        f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
+        f'transcripts = "{tmp_path / "kept"}"\n{llm}'
+    )
+    return file
+
+
 def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None:
     table = _table(model, tmp_path)
     with pytest.raises(UsageError, match=r"llm: missing; give a table such as"):
@@ -199,13 +212,7 @@ def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None
 
 def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Path) -> None:
     """Addresses, folders and variable names belong to one machine."""
-    file = tmp_path / "split.toml"
-    file.write_text(
-        'name = "told"\nversion = "0.1.0"\n[splits.dev]\ntruth = "public"\nseed = "s"\n'
-        '[splits.dev.causalds]\nscenes = 1\nmotifs = { chain = 1 }\nwords = "llm"\n'
-        f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
-        f'transcripts = "{tmp_path}/kept"\nkey_env = "MY_KEY"\n'
-    )
+    file = _split_file(model, tmp_path, 'key_env = "MY_KEY"\n')
     document = load_config(file, TRACKS).document
     assert document["splits"]["dev"]["causalds"]["llm"] == {"model": "scripted"}
     record = _world(TRACK.build(_specs(model, tmp_path)[0]))
@@ -223,15 +230,8 @@ def test_losses_are_regressed_on_the_support_of_a_built_release(model, tmp_path,
     from builder.commands.main import main as build
 
     sample = Path(__file__).parent.parent.parent / "splits/causenet-sample.jsonl"
-    file = tmp_path / "split.toml"
-    file.write_text(
-        'name = "told"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "told"\n'
-        "[splits.dev.causalds]\nscenes = 6\nrows = { train = 60, test = 20 }\n"
-        'motifs = { chain = 1, iv = 1, mediation = 1 }\nwords = "llm"\n'
-        f'[splits.dev.causalds.llm]\nendpoint = "{model.url}"\nmodel = "scripted"\n'
-        f'transcripts = "{tmp_path / "kept"}"\ncausenet = "{sample}"\n'
-        "retries = 0\nbudgets = { mapping = 2, story = 2, seeds = 1 }\n"
-    )
+    budgets = "retries = 0\nbudgets = { mapping = 2, story = 2, seeds = 1 }\n"
+    file = _split_file(model, tmp_path, f'causenet = "{sample}"\n{budgets}')
     release = tmp_path / "release"
     assert build(["build", str(file), "--out", str(release), "--quiet", "--workers", "1"]) == 0
     for name in ("gold", "naive"):

@@ -155,13 +155,6 @@ def test_no_two_scenes_of_a_release_share_their_names() -> None:
     assert len(counts) >= 0.9 * len(domains())
 
 
-def test_planning_twice_gives_the_same_names_and_another_root_gives_others() -> None:
-    small = FULL.model_copy(update={"scenes": 40})
-    assert _plans(small) == _plans(small)
-    names = [[plan.telling.names for plan in _plans(small, root)] for root in (b"one", b"two")]
-    assert names[0] != names[1]
-
-
 def test_domains_are_dealt_evenly_and_before_any_graph_is_seen() -> None:
     """A domain chosen to fit a graph would tell about the graph."""
     namer = Namer(np.random.default_rng(3), 200, "public")
@@ -272,11 +265,3 @@ def test_grafted_graphs_are_found_too_in_any_order_of_search() -> None:
         order = rng.permutation(len(one.concepts)).tolist()
         found = _found(grown.graph, kinds, one, order)
         assert set(found) == _by_networkx(grown.graph, kinds, one)
-
-
-def test_a_graph_that_no_domain_holds_has_no_match() -> None:
-    """Nothing must be found where there is nothing: a clique of six occurs in no domain."""
-    names = tuple("abcdef")
-    clique = LatentDAG(names, tuple((a, b) for a in names for b in names if a < b))
-    shape = pattern(clique, ("continuous",) * 6)
-    assert not any(list(matches(shape, one)) for one in domains()[:5])
