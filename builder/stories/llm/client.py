@@ -71,8 +71,7 @@ Remark = Annotated[
 """A text that may be absent, in single spaces, cut to 300 characters."""
 
 Remarks = Annotated[
-    tuple[Remark, ...],
-    BeforeValidator(lambda found: found[:8] if isinstance(found, list) else ()),
+    tuple[Remark, ...], BeforeValidator(lambda found: found[:8] if isinstance(found, list) else ())
 ]
 """Up to eight remarks; what is no list holds none."""
 
