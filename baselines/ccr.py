@@ -15,8 +15,7 @@ from baselines.exam import (
     from_prompts,
     generator,
 )
-from builder.tracks.ccr.graph import cut_tree, sorted_graph
-from builder.tracks.ccr.model import BooleanContext, LinearContext
+from builder.tracks.ccr.model import BooleanContext, LinearContext, cut_tree, sorted_graph
 from builder.tracks.ccr.quantities import exact_quantities, linear_effect
 from builder.tracks.ccr.questions import check_deduction, check_sum
 from builder.tracks.ccr.text import ListedQuantity

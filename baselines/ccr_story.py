@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from builder.graphs.graph import LatentDAG
-from builder.tracks.ccr.graph import sorted_graph
+from builder.tracks.ccr.model import sorted_graph
 
 Operator = Literal["or", "and"]
 

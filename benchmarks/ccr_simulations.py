@@ -17,8 +17,18 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from builder.tracks.ccr.graph import PAPER_GRAPHS, Pair, chain, cut_tree, parent_lists, sorted_graph
-from builder.tracks.ccr.model import BooleanContext, LinearContext, Operator, evaluate
+from builder.tracks.ccr.model import (
+    PAPER_GRAPHS,
+    BooleanContext,
+    LinearContext,
+    Operator,
+    Pair,
+    chain,
+    cut_tree,
+    evaluate,
+    parent_lists,
+    sorted_graph,
+)
 from builder.tracks.ccr.quantities import exact_quantities, total_effect
 from grader.io.process import exit_with
 from grader.tracks.ccr.algorithm import paths

@@ -10,8 +10,7 @@ from built_tasks import pairs_of
 from baselines.ccr import perfect
 from builder.splits.seeds import hmac_key
 from builder.splits.track import BuiltInstance, InstanceSpec
-from builder.tracks.ccr.graph import KINDS, chain, sorted_graph
-from builder.tracks.ccr.model import BooleanContext
+from builder.tracks.ccr.model import KINDS, BooleanContext, chain, sorted_graph
 from builder.tracks.ccr.plan import ContextPlan, Design, draw_kinds
 from builder.tracks.ccr.track import TRACK
 from grader.reports.table import ScoreTable, TrackResults

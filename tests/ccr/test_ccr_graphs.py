@@ -24,7 +24,7 @@ from benchmarks.ccr_simulations import appendix_c
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
-from builder.tracks.ccr.graph import (
+from builder.tracks.ccr.model import (
     KINDS,
     PAPER_GRAPHS,
     CutTree,

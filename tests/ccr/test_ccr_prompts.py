@@ -17,8 +17,7 @@ from ccr_worlds import built, grade
 
 from baselines.ccr import perfect
 from baselines.ccr_story import read_simulation
-from builder.tracks.ccr.graph import CutTree, Pair, cut_tree
-from builder.tracks.ccr.model import context_from_json
+from builder.tracks.ccr.model import CutTree, Pair, context_from_json, cut_tree
 from builder.tracks.ccr.plan import VERDICTS
 from builder.tracks.ccr.questions import Deduction, deduce
 from builder.tracks.ccr.text import decimal

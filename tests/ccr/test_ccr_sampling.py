@@ -16,8 +16,7 @@ from builder.commands.main import main
 from builder.splits.settings import TomlTable
 from builder.tracks.ccr.ask import answer_bits
 from builder.tracks.ccr.check import audit_instance, unit_weights
-from builder.tracks.ccr.graph import KINDS, ancestors, chain
-from builder.tracks.ccr.model import BooleanContext, evaluate, patterns
+from builder.tracks.ccr.model import KINDS, BooleanContext, ancestors, chain, evaluate, patterns
 from builder.tracks.ccr.plan import (
     VERDICTS,
     Design,
@@ -27,9 +26,14 @@ from builder.tracks.ccr.plan import (
     parse_settings,
 )
 from builder.tracks.ccr.quantities import component_response
-from builder.tracks.ccr.sampling import measurable, references, sample_context
+from builder.tracks.ccr.sampling import (
+    MAX_UNITS,
+    measurable,
+    pair_units,
+    references,
+    sample_context,
+)
 from builder.tracks.ccr.track import TRACK
-from builder.tracks.ccr.units import MAX_UNITS, pair_units
 from causal_exams.cli import main as sit
 from grader.errors import UsageError
 from grader.opening import open_release

@@ -9,8 +9,7 @@ import numpy as np
 
 from builder.splits.seeds import random_order, stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
-from builder.tracks.ccr.graph import CutTree, Pair, distance
-from builder.tracks.ccr.model import Bits, LinearContext
+from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair, distance
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
 from builder.tracks.ccr.quantities import Quantities
 from builder.tracks.ccr.questions import (
@@ -24,7 +23,7 @@ from builder.tracks.ccr.questions import (
     tree_quantities,
     values_of,
 )
-from builder.tracks.ccr.sampling import SampledContext, measurable, references
+from builder.tracks.ccr.sampling import SampledContext, measurable, pair_units, references
 from builder.tracks.ccr.text import (
     ListedQuantity,
     case_lines,
@@ -35,7 +34,6 @@ from builder.tracks.ccr.text import (
     simulation_prompt,
 )
 from builder.tracks.ccr.themes import Words
-from builder.tracks.ccr.units import pair_units
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
 from builder.tracks.ccr.ask import unpack_bits
-from builder.tracks.ccr.graph import Pair
-from builder.tracks.ccr.graph import ancestors as ancestors_of
-from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, context_from_json
+from builder.tracks.ccr.model import BooleanContext, Context, LinearContext, Pair, context_from_json
+from builder.tracks.ccr.model import ancestors as ancestors_of
 from builder.tracks.ccr.quantities import Quantities, Triple, node_worlds, path_sum, twin_quantities
 from builder.tracks.ccr.questions import check_deduction, check_sum
 from builder.tracks.ccr.text import ListedQuantity

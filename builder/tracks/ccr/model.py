@@ -1,16 +1,160 @@
-"""Contexts: Boolean and linear structural causal models over a graph with cutpoints."""
+"""Graphs with cutpoints and their cut trees (CCR §5, Definition 5.2), and models over them.
 
-from collections.abc import Mapping, Sequence
+A graph here has one root X, one leaf Y and at least one cutpoint. Its biconnected components then
+form a chain, because a component at the end of the block tree must hold X or Y: the cut tree's
+nodes are X, the cutpoints in order, and Y, and every earlier node points to every later one. A
+context is a Boolean or a linear structural causal model over such a graph.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
+from itertools import combinations, compress
 from typing import Any, Final, Literal
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.graphs.graph import LatentDAG
-from builder.tracks.ccr.graph import graph_of_parents, parent_lists
+from builder.graphs.graph import LatentDAG, members
+
+KINDS: Final = ("cycle", "wheel", "random")
+"""How a biconnected component can be made."""
+
+PAPER_KINDS: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
+    "figure-4 first": ((0, 1), (0, 2), (0, 3), (1, 3), (2, 3)),
+    "figure-4 last": ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)),
+}
+"""Edges over 0 (root) to 3 (leaf) of the paper's components that :data:`KINDS` may not make."""
+
+PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
+    "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4))
+}
+"""The paper's own examples: the kinds and sizes of their components in order. In Figure 4 X acts on
+A, B and C, A and B on C, C on D, D on E and F, E on F, and both on Y."""
+
+Pair = tuple[str, str]
+"""A cause and an effect."""
+
+
+def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
+    """Return the graph whose node v has ``parents[v]``, named by number without ``names``. Raises
+    ``ValueError`` for what is no acyclic graph."""
+    nodes = tuple(names or map(str, range(len(parents))))
+    edges = [(nodes[p], nodes[v]) for v, row in enumerate(parents) for p in row]
+    return LatentDAG(nodes, tuple(edges))
+
+
+def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
+    """Return the graph of some edges, causes before effects, then in the order of mention. Raises
+    ``ValueError`` for a cycle."""
+    pairs = tuple(dict.fromkeys(edges))
+    found = LatentDAG(tuple(dict.fromkeys(name for edge in pairs for name in edge)), pairs)
+    return LatentDAG(found.topological_order(), pairs)
+
+
+def parent_lists(dag: LatentDAG) -> tuple[tuple[int, ...], ...]:
+    """Return the parents of each node as indices, ascending."""
+    return tuple(tuple(members(mask)) for mask in dag.parent_masks)
+
+
+def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
+    """Return the node itself and all its ancestors, as indices, ascending."""
+    return tuple(members(dag.ancestor_mask(1 << node)))
+
+
+def distance(dag: LatentDAG, pair: Pair) -> int:
+    """Return the number of edges on the shortest directed path of a pair, which must have one."""
+    return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
+
+
+Component = tuple[int, ...]
+"""A biconnected component's nodes in topological order, from its only source to its only sink."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutTree:
+    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``. ``nodes``
+    are X, the cutpoints from cause to effect, and Y, by name. ``components`` hold indices of the
+    graph's nodes."""
+
+    nodes: tuple[str, ...]
+    components: tuple[Component, ...]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Return all cause-effect pairs, C(n, 2) of them for n nodes."""
+        return tuple(combinations(self.nodes, 2))
+
+    @property
+    def global_pair(self) -> Pair:
+        """Return the global pair (X, Y)."""
+        return self.nodes[0], self.nodes[-1]
+
+    @property
+    def local_pairs(self) -> tuple[Pair, ...]:
+        """Return every pair but the global one."""
+        return tuple(pair for pair in self.pairs if pair != self.global_pair)
+
+    def span(self, pair: Pair) -> int:
+        """Return how many components lie between cause and effect of a pair, 1 if adjacent."""
+        return self.nodes.index(pair[1]) - self.nodes.index(pair[0])
+
+
+def cut_tree(dag: LatentDAG) -> CutTree:
+    """Return the commutative cut tree of a graph whose causes are listed first (Definition 5.2).
+    Raises ``ValueError`` without the paper's A1 to A3: one root, one leaf, a cutpoint."""
+    if not dag.nodes:
+        raise ValueError("an empty graph")
+    roots = [name for name in dag.nodes if not dag.parents(name)]
+    leaves = [name for name in dag.nodes if not dag.children(name)]
+    if len(roots) != 1 or len(leaves) != 1:
+        raise ValueError(f"{len(roots)} roots and {len(leaves)} leaves; one of each is needed")
+    cuts = sorted(nx.articulation_points(nx.Graph(dag.edges)), key=dag.index.__getitem__)
+    if not cuts:
+        raise ValueError("no cutpoint: the graph is biconnected or a single edge")
+    ends = (*roots, *cuts, *leaves)
+    reach = [dag.descendant_mask(dag.mask(end)) for end in ends]
+    components = tuple(
+        tuple(members(reach[c] & ~reach[c + 1] | dag.mask(ends[c + 1])))
+        for c in range(len(ends) - 1)
+    )
+    return CutTree(ends, components)
+
+
+def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Return the edges of one component over 0 (its root) to ``size - 1`` (its leaf). *cycle*: a
+    chain and an edge root -> leaf. *wheel*: a hub 0 that points to a rim cycle. *random*: each
+    forward edge with probability 1/2, until the skeleton is biconnected with one source and one
+    sink. Two nodes are a bridge. ``PAPER_KINDS`` have their own edges and size."""
+    if kind in PAPER_KINDS:
+        return list(PAPER_KINDS[kind])
+    if size == 2:
+        return [(0, 1)]
+    if kind == "cycle" or size == 3:
+        return [*((v, v + 1) for v in range(size - 1)), (0, size - 1)]
+    if kind == "wheel":
+        rim = [*((v, v + 1) for v in range(1, size - 1)), (1, size - 1)]
+        return sorted({*((0, v) for v in range(1, size)), *rim})
+    every = list(combinations(range(size), 2))
+    while True:
+        edges = [*compress(every, rng.random(len(every)) < 0.5)]
+        sources, sinks = {a for a, _ in edges}, {b for _, b in edges}
+        is_chainable = sources == {*range(size - 1)} and sinks == {*range(1, size)}
+        if is_chainable and nx.is_biconnected(nx.Graph(edges)):
+            return edges
+
+
+def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
+    """Return the graph of components joined leaf to root, nodes called by index."""
+    edges: list[tuple[int, int]] = []
+    offset = 0
+    for kind, size in zip(kinds, sizes, strict=True):
+        edges += [(a + offset, b + offset) for a, b in component_edges(kind, size, rng)]
+        offset += size - 1
+    return graph_of_parents([[a for a, b in edges if b == v] for v in range(offset + 1)])
+
 
 Operator = Literal["or", "and"]
 Bits = NDArray[np.bool_]

@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from builder.splits.seeds import InstancePlan, keyed_specs, pick, plan_stream, random_order
 from builder.splits.settings import Fault, Ordered, TomlModel, TomlTable, check, one_of, some_of
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.tracks.ccr.graph import KINDS, PAPER_GRAPHS
+from builder.tracks.ccr.model import KINDS, PAPER_GRAPHS
 from builder.tracks.ccr.themes import MAX_NODES, THEMES
 from grader.errors import UsageError
 

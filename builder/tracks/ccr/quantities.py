@@ -16,13 +16,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.tracks.ccr.graph import Component, CutTree, Pair, ancestors, cut_tree
 from builder.tracks.ccr.model import (
     TENTHS,
     Bits,
     BooleanContext,
+    Component,
     Context,
+    CutTree,
     LinearContext,
+    Pair,
+    ancestors,
+    cut_tree,
     node_value,
     pattern_weights,
     patterns,

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.splits.seeds import random_order
-from builder.tracks.ccr.graph import CutTree, Pair
-from builder.tracks.ccr.model import LinearContext
+from builder.tracks.ccr.model import CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import Verdict
 from builder.tracks.ccr.quantities import MEDIATED, Quantities, linear_effect
 from builder.tracks.ccr.text import ListedQuantity

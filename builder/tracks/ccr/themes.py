@@ -35,7 +35,6 @@ class Words:
     nothing, each with its wordings.
     """
 
-    theme: str
     names: tuple[str, ...]
     states: tuple[str, ...]
     negations: tuple[str, ...]
@@ -87,7 +86,7 @@ def _make_words(
         for sentence in ("state", "negation", "question", "own")
     )
     said = tuple(names), states, negations, questions, owns, tuple(items), extras
-    return Words(theme, *said, _TEXTS(f"{theme}.intro", **values), _TEXTS[f"{theme}.case_note"])
+    return Words(*said, _TEXTS(f"{theme}.intro", **values), _TEXTS[f"{theme}.case_note"])
 
 
 def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:

@@ -21,7 +21,7 @@ from builder.tracks.ccr.ask import (
     variants_of,
 )
 from builder.tracks.ccr.check import audit_instance, leak_facts
-from builder.tracks.ccr.graph import Pair, cut_tree, graph_of_parents
+from builder.tracks.ccr.model import Pair, cut_tree, graph_of_parents
 from builder.tracks.ccr.plan import LINEAR, TRACK_NAME, ContextPlan, parse_settings, plan_contexts
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
 from builder.tracks.ccr.sampling import (
