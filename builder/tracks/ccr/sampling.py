@@ -27,6 +27,7 @@ from builder.tracks.ccr.model import (
     LinearContext,
     Operator,
     Pair,
+    ancestors,
     chain,
     cut_tree,
     evaluate,
