@@ -16,6 +16,12 @@ from builder.equations import curves, switches
 from builder.equations.equation import MechanismFamily
 from builder.equations.noise import NOISE_FAMILIES
 
+
+def _gate(conjunctions: tuple[float, ...], negation: float) -> MechanismFamily:
+    draw = partial(switches.draw_gate, conjunctions, negation)
+    return MechanismFamily("binary", draw, switches.gate_mean)
+
+
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "linear_additive": MechanismFamily(
         "continuous", curves.draw_linear, curves.linear_mean, curves.as_affine
@@ -46,18 +52,10 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "sharp_threshold": MechanismFamily(
         "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
     ),
-    "noisy_or": MechanismFamily(
-        "binary", partial(switches.draw_gate, (0.0,), 0.0), switches.gate_mean
-    ),
-    "noisy_and": MechanismFamily(
-        "binary", partial(switches.draw_gate, (1.0,), 0.0), switches.gate_mean
-    ),
-    "logic_gate": MechanismFamily(
-        "binary", partial(switches.draw_gate, (0.0, 1.0), 0.25), switches.gate_mean
-    ),
-    "signed_gate": MechanismFamily(
-        "binary", partial(switches.draw_gate, (0.0, 1.0), 0.75), switches.gate_mean
-    ),
+    "noisy_or": _gate((0.0,), negation=0.0),
+    "noisy_and": _gate((1.0,), negation=0.0),
+    "logic_gate": _gate((0.0, 1.0), negation=0.25),
+    "signed_gate": _gate((0.0, 1.0), negation=0.75),
 }
 
 EMPIRICAL_SHARE: Final = 0.3

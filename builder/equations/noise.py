@@ -84,9 +84,8 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFamily:
-    """The functions that define one standardised family. ``draw_shape(rng, scale)`` draws shape
-    parameters for noise of that scale. ``draw`` and ``from_uniform`` are two separate routes to the
-    same law: a direct sampler for data, and the quantile function for quasi-Monte Carlo."""
+    """The functions that define one standardised family. ``draw`` and ``from_uniform`` are two
+    routes to the same law: a sampler for data, and the quantiles for quasi-Monte Carlo."""
 
     draw_shape: Callable[[np.random.Generator, float], Shape]
     draw: Callable[[np.random.Generator, int, Shape], Array]

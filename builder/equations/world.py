@@ -87,13 +87,12 @@ class World:
     def run(
         self, noise: Values, do: Intervention | None = None, only: Collection[str] | None = None
     ) -> dict[str, Array]:
-        """Solve the equations for the given units, under ``do``.
+        """Return each node's values (n,) under ``do``, binary ones 0.0 and 1.0, in node order.
 
-        ``noise`` maps nodes to arrays (n,) as ``draw_noise`` gives them, but nodes under ``do``
-        need none, and without any there is one unit. An array in ``do`` sets each unit to its own
-        value: a nested Y(x1, M(x0)) is ``run(noise, {x: x1, m: run(noise, {x: x0})[m]})``. ``only``
-        these nodes are evaluated, which must hold their parents not under ``do``. Returns node ->
-        array (n,), binary nodes as 0.0 and 1.0, in the order of ``graph.nodes``.
+        ``noise`` maps nodes to arrays (n,); nodes under ``do`` need none, and without any there is
+        one unit. An array in ``do`` sets each unit to its own value: a nested Y(x1, M(x0)) is
+        ``run(noise, {x: x1, m: run(noise, {x: x0})[m]})``. ``only`` these nodes are evaluated,
+        which must hold their parents not under ``do``.
         """
         do = do or {}
         n = next((len(column) for column in noise.values()), 1)

@@ -1,10 +1,7 @@
 """Know words of causal English, and find names of variables in a text.
 
-The lists and patterns of ``english.toml`` hold common words of causal English in general. They were
-not written from, and share nothing with, the phrases of any story generator. All phrases between
-names are lower-case words separated by single spaces.
-
-Known names come from the test taker's table or question. Names that are in no list (unmeasured
+The lists and patterns of ``english.toml`` hold common words of causal English in general, and share
+nothing with the phrases of any story generator. Names that no table or question gives (unmeasured
 variables, every variable of a story-only task) are found as capitalised phrases that the text
 repeats.
 """
@@ -127,10 +124,9 @@ def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> f
 
 
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
-    """Return phrases in ``text`` that look like names and are not ``known``, most frequent first.
-    With ``count``, the number of variables in all, return up to ``2 * count + 6`` phrases, more
-    than are lacking. Without it, return only those that some sentence calls unmeasured, possibly
-    none. A phrase that contains a more frequent one, or is part of it, is left out."""
+    """Return phrases in ``text`` that look like names and are not ``known``, most frequent first,
+    none that contains a more frequent one or is part of it: with ``count``, the number of variables
+    in all, up to ``2 * count + 6``; without it those that some sentence calls unmeasured."""
     parts = sentences(mask(text, known))
     found: list[str] = []
     for name in _capitalised_phrases(parts):

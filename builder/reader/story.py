@@ -44,8 +44,8 @@ class Reading:
 @dataclass(slots=True)
 class _Text:
     """The state that carries over from sentence to sentence. ``told`` lists each effect as often as
-    it was told, as (cause, effect) indices of names. ``direction`` (1 or -1, 0 at first) is that of
-    the last effect told. ``preposition`` ends the last phrase read, "" where none did."""
+    it was told, as (cause, effect) indices. ``direction`` (1 or -1) is that of the last effect
+    told. ``preposition`` ends the last phrase read, "" where none did."""
 
     told: list[tuple[int, int]] = field(default_factory=list)
     direction: int = 0
@@ -55,9 +55,8 @@ class _Text:
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
     """Return the variables and the directed edges that ``story`` tells of.
 
-    All ``known`` names are returned; others are looked for in the text. ``count`` is the number of
-    variables in all, if known: at most as many new names as are lacking are returned, those with an
-    edge first. Without it, every new name with an edge is.
+    All ``known`` names are returned; others are looked for in the text: with ``count``, the number
+    of variables in all, as many as are lacking, those with an edge first, else all with an edge.
     """
     names = [*known, *discover(story, known, count)]
     joined = {i for edge in _edges(story, names) for i in edge}
@@ -74,8 +73,8 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 
 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the told edges as sorted (cause, effect) indices into ``names``, without questions.
-    They are taken most often told first, without one that would close a cycle."""
+    """Return the told edges as sorted (cause, effect) indices into ``names``, most often told first
+    kept where they would close a cycle. Questions tell none."""
     text = _Text()
     for sentence in sentences(mask(story, names)):
         gaps, groups = _split(sentence)
@@ -83,10 +82,8 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
         asked = [*gaps[:-1], _segments(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
         if groups and not find("question", " ".join(asked)):
             _Clause(text, *_merge(gaps, groups)).read(tells_unmeasured(sentence))
-    counts = Counter(text.told)
-    order = {edge: i for i, edge in reversed(list(enumerate(text.told)))}
     graph: nx.DiGraph[int] = nx.DiGraph()
-    for a, b in sorted(counts, key=lambda e: (-counts[e], order[e])):
+    for (a, b), _ in Counter(text.told).most_common():  # equal counts in the order of telling
         if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):
             graph.add_edge(a, b)
     return sorted(graph.edges)

@@ -147,11 +147,9 @@ def fill(
     singular: frozenset[str] = frozenset(),
 ) -> str:
     """Return a frame with its variables named, and its bracketed verbs ("[has/have]", "[acts]") in
-    the right number.
-
-    ``variables`` maps slots to variables, ``mentions`` slots to the text that stands for one
-    (default: its ``mention``). A bracketed verb agrees with the last slot before it. Slots in
-    ``singular`` hold a clause ("whether …"), which takes a singular verb. Other slots stay."""
+    the number of the last slot before them. ``mentions`` maps slots to the text that stands for
+    a variable (default: its ``mention``). Slots in ``singular`` hold a clause ("whether …"), which
+    takes a singular verb. Slots that are not in ``variables`` stay."""
     parts: list[str] = []
     plural = False
     for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):

@@ -32,11 +32,7 @@ BY_MODEL: Final = frozenset({LLM, STORED})
 
 
 class NarrationFailed(Exception):
-    """Raised where a scene was not told; ``reason``, a few words, is counted."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Raised where a scene was not told; its text, a few words, is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,9 +186,18 @@ class Client:
 
     def _send(self, request: Mapping[str, Any]) -> str:
         """Return the endpoint's reply, cut to ``MOST_CHARACTERS``, or raise ``UsageError``."""
-        client = self._openai = self._openai or _connect(self.settings)
-        from openai import APIConnectionError, APIStatusError
-
+        try:
+            from openai import APIConnectionError, APIStatusError, OpenAI
+        except ImportError:
+            what = "the package openai is not installed; pip install 'causal-exams[llm]'"
+            raise UsageError(f"llm: {what}") from None
+        client = self._openai = self._openai or OpenAI(
+            base_url=self.settings.endpoint,
+            # Local servers want no key, but the client insists on one.
+            api_key=os.environ.get(self.settings.key_env) or "none",
+            max_retries=self.settings.retries,
+            timeout=self.settings.seconds,
+        )
         deadline, body = time.monotonic() + self.settings.seconds, b""
         try:
             with client.chat.completions.with_streaming_response.create(**request) as response:
@@ -209,23 +218,6 @@ class Client:
             f"llm: the endpoint {what} after {self.settings.retries} retries; check "
             "endpoint, model and key, then start the same build again: what was answered is kept"
         )
-
-
-def _connect(settings: Settings) -> "OpenAI":
-    """Return a client of the endpoint; raises ``UsageError`` where ``openai`` is not installed."""
-    try:
-        from openai import OpenAI
-    except ImportError:
-        raise UsageError(
-            "llm: the package openai is not installed; pip install 'causal-exams[llm]'"
-        ) from None
-    return OpenAI(
-        base_url=settings.endpoint,
-        # Local servers want no key, but the client insists on one.
-        api_key=os.environ.get(settings.key_env) or "none",
-        max_retries=settings.retries,
-        timeout=settings.seconds,
-    )
 
 
 def _with_complaint(reply: str, complaint: str) -> list[Message]:

@@ -277,21 +277,18 @@ class _Mention(Reply):
     mentioned: StrictBool
 
 
-class _EffectVerdict(Reply):
-    """The verdict on an effect, by name: "supported" means told, and in the right direction."""
+class _NamedEffect(Reply):
+    """An effect by name, and a remark on it."""
 
     cause: _Name
     effect: _Name
+    why: Remark = ""
+
+
+class _EffectVerdict(_NamedEffect):
+    """The verdict on an effect: "supported" means told, and in the right direction."""
+
     verdict: Literal["supported", "missing", "reversed"]
-    why: Remark = ""
-
-
-class _Extra(Reply):
-    """An effect that the story tells and that is not in the graph."""
-
-    cause: _Name
-    effect: _Name
-    why: Remark = ""
 
 
 class _StoryVerdict(Reply):
@@ -299,7 +296,7 @@ class _StoryVerdict(Reply):
 
     variables: tuple[_Mention, ...] = Field(max_length=300)
     effects: tuple[_EffectVerdict, ...] = Field(max_length=300)
-    extra: tuple[_Extra, ...] = Field(default=(), max_length=300)
+    extra: tuple[_NamedEffect, ...] = Field(default=(), max_length=300)
     warnings: Remarks = ()
 
 

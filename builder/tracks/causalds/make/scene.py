@@ -184,7 +184,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
         else:
             narration = tell_scene(subject, plan.telling.llm, key)
     except NarrationFailed as failure:
-        raise Rejection(failure.reason, words=True) from None
+        raise Rejection(str(failure), words=True) from None
     alike = confusable([variable.name for variable in narration.variables.values()])
     if alike:
         raise ValueError(f"an answer cannot tell these names apart: {alike}")
