@@ -45,7 +45,7 @@ def random_context(rng: np.random.Generator, most: int = 16) -> BooleanContext:
         return BooleanContext(dag, tuple(own), tuple(among), tenths)  # type: ignore[arg-type]
 
 
-def spec_of(
+def built(
     seed: str,
     sizes: tuple[int, ...] = (3, 3, 3),
     operators: str = "mixed",
@@ -53,17 +53,13 @@ def spec_of(
     variant: str | None = None,
     verdict: Any = None,
     theme: str = "CandyParty",
-) -> InstanceSpec:
+) -> BuiltInstance:
     design = Design(sizes, (("cycle", "wheel", "random") * 3)[: len(sizes)], operators)
     plan = ContextPlan(purpose, variant, verdict, design, theme)
     key = hmac_key(seed.encode(), "test")
     ids = hmac_key(key, "id")
-    name = "ctx-" + ids.hex()[:16]
-    return InstanceSpec("ccr", "dev", 0, key, name, False, ids, plan.to_json())
-
-
-def built(seed: str, **changes: Any) -> BuiltInstance:
-    return TRACK.build(spec_of(seed, **changes))
+    name = f"ctx-{ids.hex()[:16]}"
+    return TRACK.build(InstanceSpec("ccr", "dev", 0, key, name, False, ids, plan.to_json()))
 
 
 Solver = Callable[[Task], Any]

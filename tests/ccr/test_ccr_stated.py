@@ -329,9 +329,3 @@ def test_errors_by_model_size_are_drawn_where_two_systems_state_one(graded, size
     assert str(table.rows[1][2]) == "0.000" and str(table.rows[0][2]) != "0.000"
     drawing = ElementTree.fromstring(picture.markup())
     assert "billions of parameters" in "".join(drawing.itertext())
-
-
-def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
-    exam = choose_exam(open_release(mini_release), None, None, "ccr")
-    for truth in exam.truths.values():
-        assert first_problem("truth/ccr", dict(truth.target)) is None

@@ -1,9 +1,8 @@
 """Finite structural causal models, computed by running every combination of noise levels.
 
 Nothing here knows about identification: joint distributions, interventions and nested
-counterfactuals follow from the definitions (Pearl 2009, chapter 7) alone. That makes the module
-the yardstick that identification is measured with: where an effect is identified, its functional
-must return the value found here.
+counterfactuals follow from the definitions (Pearl 2009, chapter 7) alone. Where an effect is
+identified, its functional must return the value found here.
 """
 
 from collections.abc import Mapping
@@ -40,11 +39,8 @@ def random_scm(
     levels: Mapping[str, int],
     noise_levels: Mapping[str, int] | int = 4,
 ) -> FiniteSCM:
-    """Draw a model whose observed distribution is strictly positive.
-
-    Every parent combination gives each level of the child to at least one noise level, so all
-    conditionals are positive. `noise_levels` counts below a variable's own levels are raised.
-    """
+    """Draw a model whose observed distribution is strictly positive: every parent combination gives
+    each level of the child to at least one of its `noise_levels`, which are raised to that."""
     noise: dict[str, Array] = {}
     tables: dict[str, Codes] = {}
     for name in graph.nodes:
@@ -53,13 +49,8 @@ def random_scm(
         count = max(own, wanted)
         noise[name] = 0.2 / count + 0.8 * rng.dirichlet(np.ones(count))
         shape = tuple(levels[parent] for parent in graph.parents(name))
-        rows = np.concatenate(
-            [
-                np.broadcast_to(np.arange(own), (*shape, own)),
-                rng.integers(own, size=(*shape, count - own)),
-            ],
-            axis=-1,
-        )
+        every, other = np.broadcast_to(np.arange(own), (*shape, own)), (*shape, count - own)
+        rows = np.concatenate([every, rng.integers(own, size=other)], axis=-1)
         tables[name] = rng.permuted(rows, axis=-1) if shape else rows
     return FiniteSCM(graph, dict(levels), noise, tables)
 

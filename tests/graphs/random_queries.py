@@ -27,13 +27,10 @@ def single_grafts(host: Motif) -> Iterator[Motif]:
 def random_query(
     rng: np.random.Generator, nodes: tuple[int, int] = (4, 8), latent: tuple[int, int] = (0, 3)
 ) -> tuple[LatentDAG, str, str]:
-    """Draw a graph, a treatment and an outcome; `nodes` and `latent` are inclusive count ranges.
-
-    Each pair is joined with one probability per graph, between 0.2 and 0.6. In a third of the
-    graphs the latent nodes may lie anywhere, in a third they have no parents (common causes), and
-    in a third no parents and exactly two children (plain bidirected edges). At least two nodes are
-    observed, and the treatment comes before the outcome in the order.
-    """
+    """Draw a graph, a treatment and, later in order, an outcome; `nodes` and `latent` are inclusive
+    count ranges. Each pair is joined with one probability per graph, between 0.2 and 0.6. In a
+    third of the graphs the latent nodes may lie anywhere, in a third they have no parents (common
+    causes), and in a third no parents and exactly two children (plain bidirected edges)."""
     size = int(rng.integers(nodes[0], nodes[1] + 1))
     hidden = min(int(rng.integers(latent[0], latent[1] + 1)), size - 2)
     names = tuple(f"V{i}" for i in range(size))

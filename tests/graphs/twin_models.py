@@ -40,10 +40,9 @@ def twins_differ(
 ) -> bool:
     """Return whether two models were found with equal P(observed) (to 1e-12) and other effects.
 
-    Observed variables are binary, the treatment has `treatment_levels` levels, latent ones up to
-    eight. With two treatment levels "ett" asks for a binary treatment. Edges that are not needed
-    for the effect to be unidentifiable are ignored by the models: fewer observed proxies of a
-    latent variable make a small one enough.
+    Observed variables are binary but for the treatment, latent ones have up to eight levels. The
+    models ignore edges that the effect does not need to be unidentifiable: fewer observed proxies
+    of a latent variable make a small one enough.
     """
     core = _prune(graph, x, y, effect, treatment_levels == 2)
     for latent_levels in LATENT_LEVELS:
@@ -62,11 +61,8 @@ def twins_differ(
 
 
 def _prune(g: LatentDAG, x: str, y: str, effect: Effect, binary: bool) -> LatentDAG:
-    """Drop edges one by one as long as the effect stays unidentifiable.
-
-    A model that ignores a parent is still a model of the graph, so a witness of the pruned graph
-    is one of the whole.
-    """
+    """Drop edges one by one as long as the effect stays unidentifiable: a model that ignores a
+    parent is still a model of the graph."""
     for edge in g.edges:
         smaller = LatentDAG(g.nodes, tuple(e for e in g.edges if e != edge), g.latent)
         if not is_identifiable(smaller, x, y, effect, binary_treatment=binary):
@@ -96,12 +92,9 @@ def _search(
     effect: Effect,
     levels: Mapping[str, int],
 ) -> tuple[FiniteSCM, FiniteSCM] | None:
-    """Try the noise of every node in turn, the outcome's first, latent nodes last.
-
-    P(observed) and the effect are both linear in the noise distribution of any one node. A
-    direction in the null space of the first along which the second changes gives the pair, one
-    step each way.
-    """
+    """Try the noise of every node in turn, the outcome's first, latent nodes last. P(observed) and
+    the effect are both linear in it. A direction in the null space of the first along which the
+    second changes gives the pair, one step each way."""
     order = sorted(graph.nodes, key=lambda name: (name != y, name in graph.latent))
     for name in order:
         if name not in graph.ancestors((x, y)):
