@@ -108,17 +108,6 @@ def test_a_given_has_four_significant_digits() -> None:
     assert [decimal(v) for v in values] == ["0.1200", "4.500", "-0.3333", "0.00000008100"]
 
 
-@pytest.mark.parametrize("theme", sorted(THEMES))
-def test_a_supposition_freezes_nothing_but_the_cause(theme: str) -> None:
-    """Its rule is set aside; "however anybody else feels" read as if the others stayed put."""
-    row, *_ = built("wording", theme=theme, sizes=(3, 3)).rows["ccr"]
-    questions = str(row["prompt"]).partition("## Questions")[2].partition("## Answer")[0]
-    for line in questions.strip().splitlines()[1:]:
-        assert ": Suppose it is made to hold that " in line
-        assert "everything else follows the case and its own rule as before" in line
-        assert not re.search("however|whichever|whatever the other|whatever others", line)
-
-
 def test_equations_have_no_sign_after_a_plus() -> None:
     """ "+ -1.25 V22" is no equation that anybody writes."""
     text = ""

@@ -142,22 +142,17 @@ def test_the_longest_name_wins() -> None:
     assert mask("Old Moss Cover lowers moss cover.", names) == "<1> lowers <0>."
 
 
-def test_names_with_punctuation_are_found() -> None:
-    """A name is whatever the table calls its column."""
-    story = 'Corsin "flow" (net) raises the Dusk; level.'
-    reading = read_story(story, ['Corsin "flow" (net)', "Dusk; level"])
-    assert reading.edges == (('Corsin "flow" (net)', "Dusk; level"),)
-
-
-def test_statements_that_close_a_circle_do_not_break_the_reading() -> None:
-    """Graph algorithms raise on a cycle; the statement told more often is kept."""
-    story = (
-        "Lamp Hours raises Moss Cover. Moss Cover raises Lamp Hours. Lamp Hours lifts Moss Cover."
-    )
-    assert read_story(story, ["Lamp Hours", "Moss Cover"]).edges == (("Lamp Hours", "Moss Cover"),)
-
-
-def test_an_empty_story_reads_as_no_edges() -> None:
-    assert read_story("", ["a", "b"]).edges == ()
-    assert discover("", (), 3) == ()
-    assert sentences("# Title\n\n") == []
+@pytest.mark.parametrize(
+    ("story", "known"),
+    [
+        ('Corsin "flow" (net) raises Dusk; level.', ['Corsin "flow" (net)', "Dusk; level"]),
+        ("A lifts Bee. Bee lifts A. A raises Bee.", ["A", "Bee"]),
+        ("", ["A", "Bee"]),
+    ],
+    ids=["punctuation", "a circle, of which the statement told more often is kept", "nothing"],
+)
+def test_odd_stories_do_not_break_the_reading(story, known):
+    """A name is whatever the table calls its column; graph algorithms raise on a cycle."""
+    expected = ((known[0], known[1]),) if story else ()
+    assert read_story(story, known).edges == expected
+    assert discover("", (), 3) == () and sentences("# Title\n\n") == []

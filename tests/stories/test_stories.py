@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from builder.graphs.motifs import MOTIFS
-from builder.reader import read_story
 from builder.stories.story import EFFECTS, FRAMES, NO_DIRECTION, PAIRS, tell
 from builder.stories.types import Attestation, Facts, Kind, Telling
 from builder.stories.verbalise import LETTER_SCENERY, invent_scene, themes
@@ -102,21 +101,6 @@ def test_a_story_that_tells_otherwise_is_noticed(
     for telling, facts in scenes()[:36]:
         story, changed = damage(telling, facts)
         assert any(says in problem for problem in verify(story, telling.attestations, changed))
-
-
-def test_a_turned_around_edge_is_noticed() -> None:
-    turned = 0
-    for telling, facts in scenes():
-        for attestation in telling.attestations:
-            if attestation.what[0] == "edge" and " directly affects the " in attestation.sentence:
-                _, cause, effect = attestation.what
-                sentence = f"The {effect} directly affects the {cause}."
-                story = telling.story.replace(attestation.sentence, sentence)
-                assert verify(story, telling.attestations, facts)
-                known = sorted(variable.name for variable in facts.variables.values())
-                assert set(read_story(story, known, len(known)).edges) != facts.named_edges()
-                turned += 1
-    assert turned > 10
 
 
 @pytest.mark.parametrize("word", ["confounder", "mediates", "covariate", "identifiable", "nodes"])
