@@ -56,8 +56,7 @@ def test_sampled_contexts_keep_the_bounds(count: int, operators: str) -> None:
     for _ in range(10):
         sampled = sample_context(design(count, 4, operators), rng, "here")
         tree = sampled.tree
-        adjacent = list(pairwise(tree.nodes))
-        for pair in adjacent:
+        for pair in pairwise(tree.nodes):
             assert Fraction(15, 100) <= sampled.quantities[pair]["pns"] <= Fraction(85, 100)
         assert sampled.quantities[tree.global_pair]["pns"] >= Fraction(2, 100)
         assert measurable(tree, sampled.quantities) == tree.pairs

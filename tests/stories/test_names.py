@@ -98,10 +98,7 @@ def test_vocabularies_are_large_and_well_formed() -> None:
         assert all(text.count("{town}") == 1 for text in theme.scenery.settings), key
         for _, zero, one in theme.binary:
             assert zero.startswith("is ") and one.startswith("is ") and zero != one
-
-
-def test_too_many_variables_for_a_theme_is_an_error() -> None:
-    """Repeating a noun silently would break the promise that nouns are distinct."""
+    # Repeating a noun silently would break the promise that nouns are distinct.
     kinds: dict[str, Kind] = {f"v{i}": "continuous" for i in range(40)}
     with pytest.raises(ValueError, match="40 continuous variables"):
         invent_scene(np.random.default_rng(0), kinds)
@@ -208,10 +205,6 @@ def test_a_namer_prefers_fresh_names_and_never_repeats_a_match(monkeypatch):
 AUXILIARY = {"chain": 1.0, "collider": 1.0, "triangle": 1.0}
 
 
-def _kinds(graph: LatentDAG, binary: str) -> dict[str, Kind]:
-    return {node: "binary" if node == binary else "continuous" for node in graph.nodes}
-
-
 def _by_networkx(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain) -> set[frozenset[str]]:
     """Names of all matches, as (node=name) pairs, by the general matcher."""
     host: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
@@ -248,7 +241,7 @@ def _found(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain, order: list
 def test_the_search_finds_exactly_the_induced_matches_of_a_motif(name: str) -> None:
     """A match that is not induced tells a non-edge that its domain contradicts."""
     motif = {**MOTIFS, **PLANTED}[name]
-    kinds = _kinds(motif.graph, motif.treatment)
+    kinds = dict.fromkeys(motif.graph.nodes, "continuous") | {motif.treatment: "binary"}
     for one in domains()[:2]:
         found = _found(motif.graph, kinds, one, [*range(len(one.concepts))])
         assert len(found) == len(set(found))
@@ -260,7 +253,7 @@ def test_grafted_graphs_are_found_too_in_any_order_of_search() -> None:
     rng = np.random.default_rng(5)
     for _ in range(4):
         grown = random_graft(rng, MOTIFS["confounding"], AUXILIARY, 1)
-        kinds = _kinds(grown.graph, grown.outcome)
+        kinds = dict.fromkeys(grown.graph.nodes, "continuous") | {grown.outcome: "binary"}
         one = domains()[int(rng.integers(len(domains())))]
         order = rng.permutation(len(one.concepts)).tolist()
         found = _found(grown.graph, kinds, one, order)
