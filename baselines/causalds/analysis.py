@@ -34,7 +34,7 @@ from baselines.causalds.estimators import (
 )
 from baselines.causalds.regression import Columns, is_binary
 from baselines.exam import Answer, FloatArray, ShownScene, generator
-from builder.equations.margins import association_margin
+from builder.equations.quantities import association_margin
 from builder.graphs.graph import LatentDAG, one_is_apart
 from builder.reader import Reading, read_story
 from grader.scoring.shape import Task

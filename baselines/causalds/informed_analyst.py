@@ -20,7 +20,7 @@ from baselines.causalds.effect_plan import is_effect_identifiable
 from baselines.causalds.naive_analyst import make_solver as naive_solver
 from baselines.causalds.regression import Forecast, forecast
 from baselines.exam import Answer, FloatArray, ShownScene, csv_text
-from builder.equations.margins import TIE_BAND
+from builder.equations.quantities import TIE_BAND
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import (
     forbidden_controls,

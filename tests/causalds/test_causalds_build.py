@@ -18,7 +18,7 @@ from causalds_scenes import asked, plan, private, public, rows, specs, tasks, va
 from numpy._core import _multiarray_umath as dispatch
 from stored_worlds import world_from_json
 
-from builder.equations.margins import EFFECT_MARGIN
+from builder.equations.quantities import EFFECT_MARGIN
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import attempt_key, public_id, stream

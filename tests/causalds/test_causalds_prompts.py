@@ -15,8 +15,7 @@ import pytest
 from case_files import CASE_FILES
 from causalds_scenes import every_task, rows, specs, world
 
-from builder.equations.margins import EFFECT_MARGIN
-from builder.equations.quantities import Quantity
+from builder.equations.quantities import EFFECT_MARGIN, Quantity
 from builder.gate.exams import HeldExam, borrowed_answers
 from builder.graphs.motifs import MOTIFS
 from builder.release.attempts import Rejection

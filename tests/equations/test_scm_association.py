@@ -5,16 +5,17 @@ import pytest
 from small_worlds import line, switch, world_of
 
 from builder.equations.association import affine_given, associations, zero_partial
-from builder.equations.margins import (
+from builder.equations.noise import Noise
+from builder.equations.quantities import (
+    STRUCTURAL_ZERO,
+    BoundNotMet,
+    Quantity,
     association_margin,
     clear_dominance,
     clear_effect_sign,
     clear_largest_change,
     clear_sign,
-    is_structural_zero,
 )
-from builder.equations.noise import Noise
-from builder.equations.quantities import BoundNotMet, Quantity
 from builder.equations.world import Node, World
 
 UNITS = 40_000
@@ -154,7 +155,7 @@ def test_signs_of_associations_have_a_margin(value, measured, label) -> None:
     """It holds with four standard errors. A zero is one by construction alone: an estimate that
     happens to be small, or is printed as 0, is none."""
     assert clear_sign(value, association_margin(measured=measured)) == label
-    assert is_structural_zero(value) == (label == "0")
+    assert (value == STRUCTURAL_ZERO) == (label == "0")
 
 
 @pytest.mark.parametrize(

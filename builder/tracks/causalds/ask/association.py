@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from builder.equations.margins import (
+from builder.equations.quantities import (
+    STRUCTURAL_ZERO,
+    Quantity,
     association_margin,
     clear_largest_change,
     clear_sign,
-    is_structural_zero,
 )
-from builder.equations.quantities import Quantity
 from builder.release.arrow import round_truth
 from builder.splits.seeds import stream
 from builder.tracks.causalds.ask.wording import (
@@ -103,7 +103,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     """Ask whether treatment and outcome are associated given a named variable. It is one given
     which they are not, and one that opens a path. Of the scenes with only the latter, public-truth
     splits ask a quarter: otherwise "they are" would be right five times in six."""
-    unassociated = [n for n in scene.other_nodes if is_structural_zero(scene.truths.partial[n])][:1]
+    unassociated = [n for n in scene.other_nodes if scene.truths.partial[n] == STRUCTURAL_ZERO][:1]
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
     for node in (*_openers(scene)[:1], *unassociated):

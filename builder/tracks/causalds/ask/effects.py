@@ -11,8 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from builder.equations.margins import EFFECT_MARGIN, TIE_BAND, clear_dominance, clear_effect_sign
-from builder.equations.quantities import Quantity
+from builder.equations.quantities import (
+    EFFECT_MARGIN,
+    TIE_BAND,
+    Quantity,
+    clear_dominance,
+    clear_effect_sign,
+)
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import (
     forbidden_controls,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import networkx as nx
 
-from builder.equations.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
+from builder.equations.quantities import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from builder.tracks.causalds.check import graph as audit_graph
 from builder.tracks.causalds.check.stored_scene import StoredScene
 from builder.tracks.causalds.design.eligibility import KEYS, one_each

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from builder.equations.association import associations
-from builder.equations.margins import clear_effect_sign
 from builder.equations.mechanisms import profile
-from builder.equations.quantities import BoundNotMet, Quantity, contrast, effect
+from builder.equations.quantities import BoundNotMet, Quantity, clear_effect_sign, contrast, effect
 from builder.equations.sampling import NoWorldFound, sample_world
 from builder.equations.world import World
 from builder.graphs.identification import Effect, is_identifiable
