@@ -45,7 +45,6 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     Raises ``UsageError`` if none can be drawn."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
-
     name_of = partial(public_id, TRACK_NAME, spec.id_key)
     structure = f"{len(plan.design.sizes)} components"
     if plan.purpose in LINEAR:
@@ -62,7 +61,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
         built["ccr"].append(rows.task_row(*place, variant, task.prompt, task.inputs))
         built["ccr_truth"].append(rows.truth_row(*place, structure, task.target, exact))
         audited[name] = {"variant": task.variant, "label": task.label, **task.audit}
-    world = {**world, "tasks": audited}
+    world["tasks"] = audited
     row = rows.world_row(spec, 0, structure, world, question_kind=plan.purpose)
     return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
