@@ -39,7 +39,7 @@ from builder.stories.llm.naming import (
 from builder.stories.llm.seeding import pre_audit
 from builder.stories.llm.settings import Settings
 from builder.stories.story import NO_DIRECTION
-from builder.stories.types import Attestation, Facts, Seed, Telling
+from builder.stories.types import Attestation, Facts, Telling
 from builder.stories.verbalise import Narration, NarrationFailed, SceneToTell
 from builder.stories.verify import verify_attested, yellow_flags
 
@@ -56,27 +56,22 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
     plan = stages(scene.graph, whole, ids)
     order = random_order(rng, scene.seeds)[: settings.budgets.seeds]
     hint = pick(rng, domains()).field
-    fixed, hint = _seed(client, plan[0], order, ids, hint)
+    fixed: dict[str, str] = {}
+    for seed in order:
+        fixed = {ids[node]: name for node, name in seed.names}
+        if pre_audit(client, plan[0].sketch, fixed):
+            hint = seed.hint
+            break
+    else:
+        fixed = {}
+        if order and settings.seeding_required:
+            raise NarrationFailed("llm: no seed passed the pre-audit")
     proposal = _map_stages(client, plan, whole, fixed, hint)
     variables = {node: proposal.by_id[ids[node]].variable for node in scene.graph.nodes}
     facts = Facts(variables, scene.graph.edges, scene.graph.latent)
     closing = pick(stream(key, "story"), NO_DIRECTION)
     telling = _write_story(client, proposal, facts, closing)
     return Narration(variables, telling)
-
-
-def _seed(
-    client: Client, host: Stage, dealt: Sequence[Seed], ids: Mapping[str, str], hint: str
-) -> tuple[dict[str, str], str]:
-    """Return names by public id, and field, of the first seed that passes the pre-audit, else ({},
-    ``hint``). Raises NarrationFailed if none passes and one is required."""
-    for seed in dealt:
-        fixed = {ids[node]: name for node, name in seed.names}
-        if pre_audit(client, host.sketch, fixed):
-            return fixed, seed.hint
-    if dealt and client.settings.seeding_required:
-        raise NarrationFailed("llm: no seed passed the pre-audit")
-    return {}, hint
 
 
 def _map_stages(
