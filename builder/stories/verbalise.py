@@ -133,8 +133,9 @@ def themes() -> tuple[Vocabulary, ...]:
 
 def read_scenery(key: str, table: Mapping[str, Any]) -> Scenery:
     """Return the scenery named ``key`` from its table of ``themes.toml`` or ``letters.toml``."""
+    record, records = table["record"]
     texts = tuple(table["settings"]), tuple(table["colour"])
-    return Scenery(key, *table["record"], table["book"], table["people"], *texts)
+    return Scenery(key, record, records, table["book"], table["people"], *texts)
 
 
 def invent_scene(

@@ -155,9 +155,9 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
     """Return ``size`` operators: all "or", all "and", or drawn node by node."""
-    if operators == "or" or operators == "and":
-        return (operators,) * size
-    return tuple("or" if one else "and" for one in rng.random(size) < 0.5)
+    is_fixed = operators in ("or", "and")
+    drawn = [operators == "or"] * size if is_fixed else rng.random(size) < 0.5
+    return tuple("or" if one else "and" for one in drawn)
 
 
 def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
