@@ -24,7 +24,7 @@ from grader.release.release import WHOLE_SPLIT
 from grader.reports.aggregate import aggregate, with_statuses
 from grader.reports.build import GradedSubmission, build_report, with_attempts
 from grader.reports.redact import redact, with_figure
-from grader.scoring.model import CheckedAnswer, RawAnswer, Score
+from grader.scoring.model import CheckedAnswer, Score
 from grader.scoring.score import check, score, verify
 from grader.scoring.shape import Task
 from grader.statistics.bootstrap import percentile_interval
@@ -163,25 +163,17 @@ def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[
 
 
 def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answers]:
-    """Return the checked answers of each attempt (or of the one there is) at every task.
-
-    No truth is needed for it.
-    """
-    return [
-        {
-            task.task_id: _check(task, part.answers.get(task.task_id), submission.budget)
-            for task in tasks
-        }
-        for part in submission.attempts or (submission,)
-    ]
-
-
-def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> CheckedAnswer:
-    """Check one raw answer, timed; once the time limit is used up the answer is refused."""
-    if raw is not None and raw.data is not None and budget.time_limit:
-        raw = budget.refused_answer(raw.source)
-    with budget.measure_time():
-        return check(task, raw)
+    """Return the checked answers of each attempt (or of the one there is) at every task; no truth
+    is needed."""
+    parts: list[Answers] = []
+    for part in submission.attempts or (submission,):
+        parts.append({})
+        for task in tasks:
+            raw = part.answers.get(task.task_id)
+            if raw is not None and raw.data is not None and submission.budget.time_limit:
+                raw = submission.budget.refused_answer(raw.source)
+            parts[-1][task.task_id] = check(task, raw)
+    return parts
 
 
 def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> list[Answers]:
@@ -193,8 +185,7 @@ def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> li
     for checked, answers in zip(signed, verified, strict=True):
         for task in exam.tasks:
             answer = budget.within_time(checked[task.task_id], task.answer_file)
-            with budget.measure_time():
-                answers[task.task_id] = verify(task, exam.truths[task.task_id], answer)
+            answers[task.task_id] = verify(task, exam.truths[task.task_id], answer)
     return verified
 
 
@@ -257,15 +248,13 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
         alpha, truth = task.inputs.get("alpha"), exam.truths[task.task_id]
         answer = budget.within_time(checked[task.task_id], task.answer_file)
         checked[task.task_id] = answer
-        with budget.measure_time():
-            scored = score(task, truth, answer)
         scores.append(
             replace(
-                scored,
+                score(task, truth, answer),
                 nominal_coverage=1 - alpha if isinstance(alpha, float) else None,
                 bundle=bundle,
                 arm=arm,
-                floor=exam.floors.of_task(task),
+                floor=exam.floors.of_variant(task.track, task.spec.key),
             )
         )
     return scores
@@ -296,29 +285,20 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
     if submission.unknown > NAMED_UNKNOWN:
         text = f"{submission.unknown:,} answers are to no task of split {split.name}; ignored"
         notices = with_notice(notices, text)
-    outside = [] if exam.is_final else _answers_outside(exam, submission)  # final: half the exam
-    if outside:
+    asked = {task.task_id for task in exam.tasks}
+    asked |= split.release.deprecated_tasks(split.name).keys()
+    outside = [
+        task.task_id
+        for task in split.tasks
+        if split.track in (None, task.track)
+        and task.task_id in submission.answers
+        and task.task_id not in asked
+    ]
+    if outside and not exam.is_final:  # the final exam is half of one
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
         notices = with_notice(notices, text)
     return notices
-
-
-def _answers_outside(exam: Exam, submission: Submission) -> list[str]:
-    """Return ids of answered tasks of the split, of graded tracks, that the exam does not ask.
-
-    Deprecated tasks are not among them.
-    """
-    asked = {task.task_id for task in exam.tasks}
-    asked |= exam.split.release.deprecated_tasks(exam.split.name).keys()
-    tracks = {task.track for task in exam.tasks}
-    return [
-        task.task_id
-        for task in exam.split.tasks
-        if task.task_id in submission.answers
-        and task.task_id not in asked
-        and (exam.split.track is None or task.track in tracks)
-    ]
 
 
 def _nothing_found(exam: Exam, submission: Submission) -> str:

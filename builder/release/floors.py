@@ -24,7 +24,7 @@ from builder.splits.config import ReleaseConfig
 from builder.splits.track import BuiltInstance, Floors, Graded, InstanceSpec, Track
 from grader.errors import UsageError
 from grader.release.release import ReleaseFolder
-from grader.scoring.floors import Floors as Stated
+from grader.statistics.skill import Floors as Stated
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import GraderBug, check, score, verify
 from grader.scoring.shape import Task

@@ -25,7 +25,7 @@ _ATTEMPT: Final = re.compile(r"attempt-(\d{1,4})")
 _ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
 
 
-def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
+def attempt_folders(source: Path, tracks: Iterable[str]) -> list[Path]:
     """Return the folders ``attempt-<k>`` of a submission, by number; none for an ordinary folder.
 
     Raises ``UsageError`` when two folders have one number, when there are too many, or when
@@ -54,14 +54,6 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
                 "move it into one of the attempts"
             )
     return [numbered[number] for number in sorted(numbered)]
-
-
-def refuse_attempts(answers: Path) -> None:
-    """Raise ``UsageError`` for a folder of repeated attempts, since a packed file holds one."""
-    if folders := attempt_folders(answers):
-        raise UsageError(
-            f"{answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
-        )
 
 
 def read_submission(

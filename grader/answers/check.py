@@ -147,8 +147,8 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4
 def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:
     """Read the named columns of a CSV file with exactly ``rows`` rows after its header.
 
-    ``columns`` are the names for the prediction and, where asked, its lower and upper end, in this
-    order. Other columns are ignored. Raises :class:`Invalid`, also where lower is above upper.
+    ``columns`` name the prediction and, where asked, its lower and upper end, in this order. Other
+    columns are ignored. Raises :class:`Invalid`, also where lower is above upper.
     """
     try:
         text = data.decode("utf-8")
@@ -160,8 +160,17 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [cell.strip() for cell in next(reader)]
-        positions = _positions(header, columns)
-        values = _values(reader, positions, columns, rows)
+        if len(header) > MAX_COLUMNS:
+            raise Invalid("wrong_columns", f"{len(header)} columns; at most {MAX_COLUMNS} are read")
+        for column in columns:
+            if header.count(column) != 1:
+                times = "appears twice" if column in header else "is absent"
+                raise Invalid(
+                    "wrong_columns",
+                    f"the column {column} {times} in the header {clip(','.join(header))}; "
+                    f"the header must hold {','.join(columns)}",
+                )
+        values = _values(reader, [header.index(column) for column in columns], columns, rows)
     except csv.Error as error:
         raise Invalid("not_csv", f"line {reader.line_num}: {error}") from None
     predictions = Predictions(*values)
@@ -171,22 +180,6 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
         lower, upper = predictions.lower[row], predictions.upper[row]
         raise Invalid("bounds_reversed", f"row {row + 1}: lower {lower!r} is above upper {upper!r}")
     return predictions
-
-
-def _positions(header: list[str], columns: Sequence[str]) -> list[int]:
-    """Return the index in ``header`` of each of ``columns``; raises :class:`Invalid` unless each is
-    there once."""
-    if len(header) > MAX_COLUMNS:
-        raise Invalid("wrong_columns", f"{len(header)} columns; at most {MAX_COLUMNS} are read")
-    for column in columns:
-        if header.count(column) != 1:
-            times = "is absent" if column not in header else "appears twice"
-            raise Invalid(
-                "wrong_columns",
-                f"the column {column} {times} in the header {clip(','.join(header))}; "
-                f"the header must hold {','.join(columns)}",
-            )
-    return [header.index(column) for column in columns]
 
 
 def _values(

@@ -114,15 +114,23 @@ def _read_folder(
         label = prefix + name
         task = by_file.get(name)
         if task is not None:
-            limit = MAX_BYTES[task.shape.suffix]
-            found.add(task.task_id, _read_answer(folder / name, label, limit, found.budget))
+            late = found.budget.reading_limit
+            if not late:
+                raw = _read_file(folder / name, label, MAX_BYTES[task.shape.suffix])
+                late = "" if raw.data is None else found.budget.count_bytes(raw.data)
+            found.add(task.task_id, found.budget.refused_answer(label) if late else raw)
         elif not prefix and name in tracks:
             if stat.S_ISDIR(os.lstat(folder / name).st_mode):
                 _read_folder(folder / name, f"{name}/", by_file, tracks, found)
             else:
                 found.notice(f"{clip(label)}: not a folder (links are not followed); ignored")
         elif name not in _BESIDES:
-            _notice_stray(name, label, by_file, found)
+            stem = name.split(".")[0]
+            right = next((stem + ending for ending in MAX_BYTES if stem + ending in by_file), None)
+            if right is not None:
+                found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {right}")
+            elif name.endswith(tuple(MAX_BYTES)):
+                found.note_unknown(clip(label), stem, {task.task_id for task in by_file.values()})
 
 
 def _entries(folder: Path, found: Submission) -> list[str]:
@@ -141,27 +149,6 @@ def _entries(folder: Path, found: Submission) -> list[str]:
     if len(names) > MAX_ENTRIES:
         found.notice(f"{folder.name}: {len(names)} entries; only {MAX_ENTRIES} are looked at")
     return names[:MAX_ENTRIES]
-
-
-def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submission) -> None:
-    """Add a notice for a file that is no answer but looks like one: a task's id with another
-    ending, or an id of no task. Other files are passed over."""
-    stem = name.split(".")[0]
-    for suffix in (".json", ".csv", ".jsonl"):
-        if stem + suffix in by_file:
-            found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
-            return
-    if name.endswith((".json", ".csv", ".jsonl")):
-        found.note_unknown(clip(label), stem, {task.task_id for task in by_file.values()})
-
-
-def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswer:
-    """Return the bytes of an answer's file, or the refused answer once the budget is used up."""
-    if budget.reading_limit:
-        return budget.refused_answer(label)
-    raw = _read_file(path, label, limit)
-    late = raw.data is not None and budget.count_bytes(raw.data)
-    return budget.refused_answer(label) if late else raw
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:

@@ -127,22 +127,14 @@ def _read_rows(
         [[pattern], positions.tolist()],
     )
     for task_id, position in zip(wanted, positions, strict=True):
-        where = found.answers[task_id].source
-        if found.budget.reading_limit:
-            _keep(found, task_id, found.budget.refused_answer(where))
-            continue
-        row = contents.fetchone()
-        assert row is not None and row[0] == position, "rows out of order"
-        raw = RawAnswer(where, bytes(row[1]))
-        late = found.budget.count_bytes(bytes(row[1]))
-        _keep(found, task_id, found.budget.refused_answer(where) if late else raw)
-
-
-def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
-    """Put ``raw`` in the place of the answer that :func:`_accept` recorded without its bytes,
-    unless that became invalid since."""
-    if not found.answers[task_id].reason:
-        found.answers[task_id] = raw
+        recorded, late = found.answers[task_id], found.budget.reading_limit
+        if not late:
+            row = contents.fetchone()
+            assert row is not None and row[0] == position, "rows out of order"
+            raw = RawAnswer(recorded.source, bytes(row[1]))
+            late = found.budget.count_bytes(bytes(row[1]))
+        if not recorded.reason:  # a second answer may have made it invalid since
+            found.answers[task_id] = found.budget.refused_answer(recorded.source) if late else raw
 
 
 def _check_footer(path: Path) -> None:
@@ -241,8 +233,14 @@ def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
     """Write a submission's answers to ``exam`` as a Parquet file: task id, answer, usage, and card.
 
     The card says who (``name``), how (``run.json``) and to what: release, split, exam, and the hash
-    of the release's manifest. Raises ``UsageError`` where ``path`` cannot be written.
+    of the release's manifest. Raises ``UsageError`` for repeated attempts, and where ``path``
+    cannot be written.
     """
+    if found.attempts:
+        one = found.attempts[0].source
+        raise UsageError(
+            f"{found.source}: holds repeated attempts; pack one of them, such as {one}"
+        )
     release = exam.split.release
     card = {
         **found.run,

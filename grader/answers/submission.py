@@ -1,8 +1,7 @@
 """What a submission holds and may cost."""
 
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -41,12 +40,12 @@ class SubmissionLimits:
 
 class Budget:
     """The ``limits`` of a submission, and what of them it has used: bytes and cells that were
-    read, seconds of checking and scoring. Messages are empty while there is room."""
+    read, processor time since it began to be read. Messages are empty while there is room."""
 
     def __init__(self, limits: SubmissionLimits | None = None) -> None:
         self.limits = limits or SubmissionLimits()
         self._bytes = self._cells = 0
-        self._seconds = 0.0
+        self._start = time.process_time()
 
     @property
     def reading_limit(self) -> str:
@@ -60,9 +59,8 @@ class Budget:
 
     @property
     def time_limit(self) -> str:
-        """The message for answers not yet scored once checking and scoring took too long, else
-        empty."""
-        if self._seconds <= self.limits.seconds:
+        """The message for answers not yet scored once the submission took too long, else empty."""
+        if time.process_time() - self._start <= self.limits.seconds:
             return ""
         return _over_limit(f"{self.limits.seconds:,} s of processor time", "--max-seconds")
 
@@ -77,20 +75,10 @@ class Budget:
         return RawAnswer(source, reason=BUDGET, message=self.reading_limit or self.time_limit)
 
     def within_time(self, checked: CheckedAnswer, source: str) -> CheckedAnswer:
-        """Return ``checked``, or an invalid answer in place of a scored one once the time is used
-        up."""
+        """Return ``checked``, or an invalid answer for a scored one once the time is used up."""
         if checked.status != "scored" or not (why := self.time_limit):
             return checked
         return CheckedAnswer("invalid", reason=BUDGET, message=f"{source}: {why}")
-
-    @contextmanager
-    def measure_time(self) -> Iterator[None]:
-        """Add the processor time of the block to the seconds used."""
-        start = time.process_time()
-        try:
-            yield
-        finally:
-            self._seconds += time.process_time() - start
 
 
 def _over_limit(limit: str, option: str) -> str:

@@ -8,7 +8,6 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.answers.attempts import refuse_attempts
 from grader.answers.parquet_answers import pack, system_name
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
@@ -32,7 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out.suffix != ".parquet":
         raise UsageError(f"--out {arguments.out}: the name must end in .parquet")
     name = system_name(arguments.name)
-    refuse_attempts(arguments.answers)
     exam, found = read_answers(arguments)
     checked, _ = check_submission(exam, found)
     pack(arguments.out, exam, found, name)

@@ -71,30 +71,18 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     written through. Raises ``UsageError`` when the folder cannot be written.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
-        with _write_through(path) as temporary:
+        # Renaming over /dev/null would destroy it.
+        with tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder) / "output"
             yield temporary
+            try:
+                path.write_bytes(temporary.read_bytes())
+            except OSError as error:
+                raise _unwritable(path, error) from None
         return
-    path = path.resolve() if path.is_symlink() else path  # the link stays, its target is replaced
-    with _temporary(path, folder=False) as temporary:
+    # Of a link the target is replaced, and the link stays.
+    with _temporary(path.resolve() if path.is_symlink() else path, mode) as temporary:
         yield temporary
-        temporary.chmod(mode & ~_umask())
-        temporary.replace(path)
-
-
-@contextmanager
-def _write_through(path: Path) -> Iterator[Path]:
-    """Give a temporary path whose content is then written to the device or pipe ``path``.
-
-    Renaming over ``/dev/null`` would destroy it.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        temporary = Path(folder) / "output"
-        yield temporary
-        try:
-            with path.open("wb") as target:
-                target.write(temporary.read_bytes())
-        except OSError as error:
-            raise _unwritable(path, error) from None
 
 
 @contextmanager
@@ -108,17 +96,14 @@ def new_folder(path: Path) -> Iterator[Path]:
             raise UsageError(f"{path}: exists already; give another --out or remove it")
     except OSError as error:
         raise _unwritable(path, error) from None
-    with _temporary(path, folder=True) as temporary:
+    with _temporary(path, 0o777, folder=True) as temporary:
         yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        if path.is_dir():
-            path.rmdir()
-        temporary.replace(path)
 
 
 @contextmanager
-def _temporary(path: Path, *, folder: bool) -> Iterator[Path]:
-    """Give an empty temporary file or folder beside ``path``, and remove it if the block fails.
+def _temporary(path: Path, mode: int, *, folder: bool = False) -> Iterator[Path]:
+    """Give an empty temporary file or folder beside ``path``, which takes its name with the
+    permissions ``mode`` less the umask; remove it if the block fails.
 
     Raises ``UsageError`` for every ``OSError``.
     """
@@ -130,6 +115,12 @@ def _temporary(path: Path, *, folder: bool) -> Iterator[Path]:
         raise _unwritable(path, error) from None
     try:
         yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(mode & ~mask)
+        if folder and path.is_dir():
+            path.rmdir()
+        temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):
             _remove(temporary)
@@ -176,13 +167,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """Return the process's umask, which is set to 0 for a moment."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:

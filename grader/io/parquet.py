@@ -109,16 +109,6 @@ def check_size(connection: duckdb.DuckDBPyConnection, path: Path, rows: int) -> 
         raise UsageError(f"{path}: {problem}; fetch the release again, or tell its maintainer")
 
 
-def column_types(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
-    """Return the type in SQL of each column of a Parquet file by name, names of members unquoted.
-
-    Raises ``UsageError`` where the file cannot be read.
-    """
-    list(read(connection, [path], ("*",), "LIMIT 0"))
-    columns = connection.description or ()
-    return {column[0]: str(column[1]).replace('"', "") for column in columns}
-
-
 def check_texts(connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequence[str]) -> None:
     """Raise ``UsageError`` for a text of over 4 MiB in one of the text ``columns`` of a shard, or
     a column that repeats texts for more than a hundred times the bytes of its file."""

@@ -15,10 +15,10 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.release.release import ReleaseFolder, select_exam
-from grader.scoring.floors import Floors
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
+from grader.statistics.skill import Floors
 
 Arms = Mapping[str, tuple[str, str]]
 """Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""

@@ -101,7 +101,7 @@ class ReleaseFolder:
         otherwise."""
         splits, path = self.splits, self.public.path
         if not splits:
-            raise UsageError(f"{path}: the manifest lists no split; fetch it again")
+            raise UsageError(f"{path}: the manifest lists no split; {AGAIN}")
         if name is None and len(splits) > 1:
             raise UsageError(
                 f"{path}: several splits; choose one with --split ({', '.join(splits)})"
@@ -133,9 +133,7 @@ class ReleaseFolder:
                 names = side.present_columns(connection, files, columns) if files else []
                 if files and not optional and len(names) < len(columns):
                     absent = next(name for name in columns if name not in names)
-                    raise UsageError(
-                        f"{files[0]}: there is no column {absent}; fetch the release again"
-                    )
+                    raise UsageError(f"{files[0]}: there is no column {absent}; {AGAIN}")
                 if names[:1] == [columns[0]]:
                     for row in parquet.read(connection, files, names, suffix, parameters):
                         yield dict(zip(names, row, strict=True))
@@ -145,36 +143,30 @@ class ReleaseFolder:
     ) -> list[Task]:
         """Return all tasks of a split, or ``only`` those with these ids, sorted by id, every track.
 
-        Prompts are nearly all there is to read: without ``prompts`` they are left empty.
+        Prompts are nearly all there is to read: without ``prompts`` they are left empty. Raises
+        ``UsageError`` for an unknown variant, and for a row that is not as its variant has it.
         """
         columns = [name for name in TASK_COLUMNS if prompts or name != "prompt"]
         where = (_BY_ID, ()) if only is None else (_WITH_IDS, [sorted(only)])
-        rows = self.rows(self.public, "{}", split, columns, *where)
-        tasks = [self._task({"prompt": "", **row}, split) for row in rows]
+        tasks = []
+        for row in self.rows(self.public, "{}", split, columns, *where):
+            place = f"{self.public.path}: {split}: task {row['task_id']}"
+            try:
+                task = task_of({"prompt": "", **row}, self.tracks)
+            except KeyError:
+                key = f"{row['family']}.{row['variant']}"
+                raise UsageError(
+                    f"{place} has the variant {key}, unknown to this grader; update the grader"
+                ) from None
+            except (ValueError, TypeError) as error:
+                raise _unreadable(place, error) from None
+            check_plain(task.task_id, f"{self.public.path}: the task")
+            stated, shape = (task.answer_file, task.answer_schema), task.shape
+            if stated != (task.task_id + shape.suffix, shape.name):  # files are named after them
+                raise UsageError(f"{place}: answer schema or file differ from its variant; {AGAIN}")
+            tasks.append(task)
         check_once((task.task_id for task in tasks), f"{self.public.path}: split {split}: the task")
         return tasks
-
-    def _task(self, row: Mapping[str, Any], split: str) -> Task:
-        """Return the task of a row; raises ``UsageError`` for an unknown variant, a damaged row,
-        or an id or file that is not as its variant has it: files are named after them."""
-        where = f"{self.public.path}: {split}: task {row['task_id']}"
-        try:
-            task = task_of(row, self.tracks)
-        except KeyError:
-            key = f"{row['family']}.{row['variant']}"
-            raise UsageError(
-                f"{where} has the variant {key}, unknown to this grader; update the grader"
-            ) from None
-        except (ValueError, TypeError) as error:
-            raise _unreadable(where, error) from None
-        check_plain(task.task_id, f"{self.public.path}: the task")
-        shape = task.shape
-        if task.answer_file != task.task_id + shape.suffix or task.answer_schema != shape.name:
-            raise UsageError(
-                f"{where}: answer schema or file differ from the specification; fetch the release "
-                "again"
-            )
-        return task
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """Return ``tasks`` of a split, in their order, with the prompts that ``tasks()`` left
@@ -202,9 +194,8 @@ class ReleaseFolder:
 
     def deprecated_tasks(self, split: str) -> dict[str, str]:
         """Return the tasks of a split that count no more, and why (``ERRATA.md`` says more)."""
-        stated = self.public.manifest.get("deprecated", {})
-        own = stated.get(split, {}) if isinstance(stated, dict) else {}
-        return {str(task_id): str(why) for task_id, why in own.items()}
+        own = self.public.manifest.get("deprecated", {}).get(split, {})
+        return {task_id: str(why) for task_id, why in own.items()}
 
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
         """Return exam name -> task id -> (bundle, arm), of the exams that state bundles.
@@ -334,7 +325,5 @@ def select_exam(
         raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, WHOLE_SPLIT])}")
     strangers = [task_id for task_id in exams[name] if task_id not in by_id]
     if strangers:
-        raise UsageError(
-            f"exam {name}: its task {strangers[0]} is not in the release; fetch the release again"
-        )
+        raise UsageError(f"exam {name}: its task {strangers[0]} is not in the release; {AGAIN}")
     return name, [by_id[task_id] for task_id in exams[name]]

@@ -117,12 +117,12 @@ class Side:
     def present_columns(
         self, connection: duckdb.DuckDBPyConnection, files: Sequence[Path], columns: Sequence[str]
     ) -> list[str]:
-        """Return those of ``columns`` that each of the files has.
-
-        Raises ``UsageError`` where one has another type or too long a text.
-        """
+        """Return those of ``columns`` that each of the files has; raises ``UsageError`` where one
+        has another type or too long a text."""
         for file in files:
-            types = parquet.column_types(connection, file)
+            list(parquet.read(connection, [file], ("*",), "LIMIT 0"))
+            described = connection.description or ()
+            types = {column[0]: str(column[1]).replace('"', "") for column in described}
             columns = [name for name in columns if name in types]
             for name in columns:
                 if types[name] not in COLUMN_TYPES.get(name, TEXT):

@@ -7,12 +7,19 @@ from functools import partial
 from typing import Any, Final
 
 from grader.reports.table import ScoreTable, TrackResults, Usage, fill_usage
-from grader.scoring.floors import Floors
 from grader.scoring.model import CheckedAnswer, Score, TrackSummary, Truth, Unit
 from grader.scoring.track import Tracks
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
-from grader.statistics.skill import Skill, measure, members, on_scale, overall_skill, units_of
+from grader.statistics.skill import (
+    Floors,
+    Skill,
+    measure,
+    members,
+    on_scale,
+    overall_skill,
+    units_of,
+)
 
 NO_FLOORS: Final = Floors()
 

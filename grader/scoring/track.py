@@ -44,7 +44,7 @@ class Track:
         a folder laid out like ``schemas/``, where a track brings schemas of its own.
     ``rules``
         raised whenever some answer's points change: floors that were graded under another number
-        do not count (:mod:`grader.scoring.floors`).
+        do not count (:class:`grader.statistics.skill.Floors`).
     ``bundle``
         what a task asks, and in which of several ways, where it may have partners that ask the
         same in another way (:mod:`grader.release.exam`).

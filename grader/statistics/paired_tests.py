@@ -38,23 +38,16 @@ def signed_rank(differences: Sequence[float]) -> float:
     if not present or 2 * smaller == total:
         return 1.0
     if len(present) <= RANKED_EXACTLY:
-        return min(1.0, sum(_ways(ranks, smaller)) / (1 << (len(present) - 1)))
+        ways = [1] + [0] * smaller  # in how many ways some ranks add up to each sum
+        for rank in ranks:
+            ways = [w + (ways[k - rank] if k >= rank else 0) for k, w in enumerate(ways)]
+        return min(1.0, sum(ways) / (1 << (len(present) - 1)))
     # Var(sum of ranks) = n(n + 1)(2n + 1)/24 - sum(t^3 - t)/48 over ties, here of doubled ranks.
     n = len(present)
     variance = n * (n + 1) * (2 * n + 1) / 6 - sum(t**3 - t for t in sizes.values()) / 12
     return math.erfc((total / 2 - smaller) / math.sqrt(2 * variance))
 
 
-def _ways(ranks: Sequence[int], most: int) -> list[int]:
-    """Return in how many ways some ranks add up to each sum from 0 to ``most``."""
-    ways = [1] + [0] * most
-    for rank in ranks:
-        ways = [w + (ways[k - rank] if k >= rank else 0) for k, w in enumerate(ways)]
-    return ways
-
-
-EXACT_UP_TO: Final = 2_000
-"""Decided pairs up to which the binomial tail is summed in whole numbers."""
 SAME: Final = 1e-12
 """Points that differ by less are equal: they went through the same formula in another order."""
 
@@ -70,16 +63,11 @@ def sign_test(wins: int, losses: int) -> float:
     """
     if wins < 0 or losses < 0:
         raise ValueError(f"negative counts: {wins} wins, {losses} losses")
-    decided, fewer = wins + losses, min(wins, losses)
-    if decided <= EXACT_UP_TO:
-        ways = sum(math.comb(decided, k) for k in range(fewer + 1))
-        tail = ways / (1 << decided)
-    else:
-        scale = math.lgamma(decided + 1) - decided * math.log(2)
-        tail = math.fsum(
-            math.exp(scale - math.lgamma(k + 1) - math.lgamma(decided - k + 1))
-            for k in range(fewer + 1)
-        )
+    decided, ways, total = wins + losses, 1, 1
+    for k in range(min(wins, losses)):
+        ways = ways * (decided - k) // (k + 1)
+        total += ways
+    tail = total / (1 << decided)
     return min(1.0, 2 * tail)
 
 

@@ -2,21 +2,72 @@
 
 100 times the sum of (points - floor) over the sum of (1 - floor): a ratio of sums, so that a
 variant on which a constant nearly wins weighs little. The floor of a task is what the best answer
-to its variant earns that looks neither at story nor at data (:mod:`grader.scoring.floors`). Below 0
-is worse than knowing nothing.
+to its variant earns that looks neither at story nor at data, as a manifest states it. Below 0 is
+worse than knowing nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from grader.scoring.model import Score, Unit
+from grader.scoring.shape import Task
+from grader.scoring.track import Track
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import draw_instances, mean_over_tracks
 
 _NO_ROOM: Final = 1e-9
 WHOLE: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """The floors of one split: track to variant to a share of the points.
+
+    A track without floors for all its tasks, or with those of other rules, is left out;
+    ``notices`` say why, a line each.
+    """
+
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def from_manifest(
+        cls,
+        manifest: Mapping[str, Any],
+        split: str,
+        tasks: Sequence[Task],
+        tracks: Mapping[str, Track],
+    ) -> Self:
+        """Return the floors that a release's manifest states for a split and the tracks of
+        ``tasks``; never raises for what stands in it."""
+        shares: dict[str, Mapping[str, float]] = {}
+        notices = []
+        for track in sorted({task.track for task in tasks}):
+            keys = sorted({task.spec.key for task in tasks if task.track == track})
+            try:
+                entry = manifest["floors"][split][track]
+                own = {key: float(floor["points"]) for key, floor in entry["variants"].items()}
+                absent = [key for key in keys if key not in own]
+                wrong = [key for key, share in own.items() if not 0 <= share <= 1]
+                if absent:
+                    problem = f"{absent[0]} has no floor; raise floor_tasks and build again"
+                elif entry["rules"] != tracks[track].rules:
+                    problem = "its floors were graded by other rules; build the release again"
+                elif wrong:
+                    problem = f"the floor of {wrong[0]} is no share of its points; fetch it again"
+                else:
+                    shares[track] = own
+                    continue
+            except (AttributeError, KeyError, TypeError, ValueError):
+                problem = "the release has no floors of this split"
+            notices.append(f"no skill in {track}: {problem}")
+        return cls(shares, tuple(notices))
+
+    def of_variant(self, track: str, key: str) -> float | None:
+        """Return the floor (0 to 1) of the variant ``key``, ``family.variant``, or None."""
+        return self.shares.get(track, {}).get(key)
 
 
 @dataclass(frozen=True, slots=True)

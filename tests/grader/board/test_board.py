@@ -27,7 +27,7 @@ from grader.pages.leaderboard import leaderboard, rank
 from grader.pages.terminal import in_terminal
 from grader.pipeline import grade
 from grader.release.exam import Exam
-from grader.scoring.floors import Floors
+from grader.statistics.skill import Floors
 from grader.tracks import TRACKS
 
 ROOMY = WorkLimits(1 << 30, 60.0)
