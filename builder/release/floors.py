@@ -24,10 +24,10 @@ from builder.splits.config import ReleaseConfig
 from builder.splits.track import BuiltInstance, Floors, Graded, InstanceSpec, Track
 from grader.errors import UsageError
 from grader.release.release import ReleaseFolder
-from grader.statistics.skill import Floors as Stated
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import GraderBug, check, score, verify
 from grader.scoring.shape import Task
+from grader.statistics.skill import Floors as Stated
 
 SEED: Final = b"causal-exams floors"
 """The root of every twin, which everybody knows."""

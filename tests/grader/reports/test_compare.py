@@ -1,7 +1,6 @@
 """Two submissions compared: the sign test, paired differences, honest coverage, redaction."""
 
 import json
-import math
 import random
 import shutil
 from itertools import product
