@@ -282,7 +282,7 @@ def _print_outcome(run: Run, outcome: Outcome) -> None:
         return
     costly = costliest(outcome.graded.scores, 1)
     steps = [
-        *(f"explain {score.task_id} --run {run.out}" for score, _ in costly),
+        *(f"explain {score.task_id} --answers {run.out / 'answers'}" for score, _ in costly),
         f"{run.out / 'report.html'}: every task",
         f"inspect view --log-dir {run.out / 'logs'}",
     ]

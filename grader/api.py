@@ -4,7 +4,6 @@ Everything here raises :class:`grader.errors.UsageError`, whose text is one line
 cannot be used; what is wrong with single answers stands in the report.
 """
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
@@ -99,7 +98,7 @@ class Report:
         self.data: dict[str, Any] = dict(data)
         self.tasks = tasks
         """One flat row a task with the columns of ``--csv`` and ``--parquet``; none where single
-        scores may not be seen."""
+        scores may not be seen. The headline is no mean over them, but over tracks."""
         self.skill: float | None = data["skill"]
         """Skill over all tracks: 100 is gold, 0 the best constant answers, on a twin.
 
@@ -110,17 +109,6 @@ class Report:
         redacted report may show no figure."""
         self.tracks: dict[str, Any] = data["tracks"]
         """Each track's part of ``report.json`` by the track's name."""
-
-    def to_dataframe(self) -> Any:
-        """Return ``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas.
-
-        The headline is no mean over these rows: it is the mean over tracks of each one's points.
-        """
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError:
-            raise UsageError("pandas is not installed; pip install pandas") from None
-        return pandas.DataFrame(self.tasks)
 
     def __repr__(self) -> str:
         return f"Report(skill={self.skill}, points={self.points}, tasks={len(self.tasks)})"

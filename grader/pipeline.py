@@ -310,8 +310,6 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
     if inside:
         shown = ", ".join(inside[:4]) + (", …" if len(inside) > 4 else "")
         return f"no answer here, but {shown}: grade one of them, or all with `leaderboard`"
-    if submission.run:
-        return "no answer here, only run.json; `explain TASK --run DIR` tells how logged runs ended"
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
 
 

@@ -3,7 +3,6 @@
 examples:
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/ --reveal
-  python -m grader explain cds-7f3a91c2d04be516 --run runs/NAME
   python -m grader explain lab-7f3a91c2d04be516 --answers answers/ --html session.html
 """
 
@@ -14,9 +13,8 @@ from pathlib import Path
 from textwrap import TextWrapper, wrap
 from typing import Final
 
-from grader.answers.attempts import USAGE_FIGURES
+from grader.answers.attempts import read_submission
 from grader.answers.check import REASONS
-from grader.answers.collect import collect
 from grader.answers.submission import json_object
 from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError
@@ -26,7 +24,7 @@ from grader.pages.specification import pages_of
 from grader.pages.systems import in_pool, readings_from
 from grader.pages.terminal import console
 from grader.pages.words import clip_text, number, plain_json, points, question_of
-from grader.pipeline import check_attempts, sign_attempts, verify_attempts
+from grader.pipeline import check_attempts, merge_attempts, sign_attempts, verify_attempts
 from grader.release.exam import Exam
 from grader.release.release import find_task
 from grader.scoring.model import CheckedAnswer, Truth
@@ -48,9 +46,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="task id")
     add(parser, *RELEASE, "--transcript-key", "--reading")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
-    parser.add_argument(
-        "--run", type=Path, metavar="DIR", help="the run: its answers, and why the task ended"
-    )
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
     parser.add_argument(
@@ -63,13 +58,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation, once all that may be refused is known to be fine."""
-    if arguments.html is not None and arguments.answers is None and arguments.run is None:
+    if arguments.html is not None and arguments.answers is None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
-    ended = [] if arguments.run is None else _ending_lines(arguments.run, arguments.task)
     split = open_split(arguments)
-    if arguments.run is not None and arguments.answers is None and split.reveal:
-        first = arguments.run / "answers" / "attempt-1"
-        arguments.answers = first if first.is_dir() else first.parent
     check_outputs(arguments, arguments.answers)
     task = find_task(split.tasks, arguments.task, f"split {split.name}")
     (task,) = split.release.with_prompts(split.name, [task])
@@ -84,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     wrapped = [text for part in question.splitlines() for text in wrap(part, width) or [""]]
     first, rest = (
         [f"{label:<10} {text}" for label, text in lines]
-        for lines in (_task_lines(task), [*ended, *answered, *last])
+        for lines in (_task_lines(task), [*answered, *last])
     )
     hanging = TextWrapper(
         width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False
@@ -108,18 +99,24 @@ def _task_lines(task: Task) -> list[Line]:
 
 
 def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
-    """Return the lines about the answer to a task and its score; draw its session with ``--html``.
+    """Return the lines about the answer to a task (of several attempts the one that counts) and
+    its score; draw its session with ``--html``.
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
     """
     exam.split.refuse_private_details("the score of one task tells its truth")
-    submission = collect(arguments.answers, exam.split.tasks)
-    told = check_attempts(exam.tasks, submission)
-    signed, _ = sign_attempts(exam, submission.source, told)
-    (verified,) = verify_attempts(exam, signed, submission.budget)
-    truth, checked = exam.truths[task.task_id], verified[task.task_id]
+    submission = read_submission(arguments.answers, exam.split.tasks)
+    attempts = check_attempts(exam.tasks, submission)
+    signed, _ = sign_attempts(exam, submission.source, attempts)
+    verified = verify_attempts(exam, signed, submission.budget)
+    truth, checked = exam.truths[task.task_id], merge_attempts(exam.tasks, verified)[task.task_id]
     if arguments.html is not None:
-        _draw(arguments.html, task, truth, checked)
+        draw = pages_of(TRACKS[task.track]).draw_answer
+        if draw is None:
+            raise UsageError(f"--html: {task.task_id} is no session; only sessions are drawn")
+        if checked.status != "scored":
+            raise UsageError(f"--html: nothing to draw; {checked.message}")
+        write_text(arguments.html, draw(task, truth, checked))
     raw = submission.answers.get(task.task_id)
     lines = [
         ("answer", _one_line(raw.data if raw else None)),
@@ -128,23 +125,6 @@ def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list
     if arguments.reveal and checked.status == "scored":
         lines += pages_of(TRACKS[task.track]).diagnose(task, truth, checked)
     return lines
-
-
-def _ending_lines(run: Path, task_id: str) -> list[Line]:
-    """Return the lines about each attempt of a run at a task: why it ended and what it cost.
-
-    Raises ``UsageError`` where the folder holds no run.
-    """
-    try:
-        lines = [json_object(line) for line in (run / "usage.jsonl").read_bytes().splitlines()]
-    except (OSError, BadJson):
-        raise UsageError(f"--run {run}: holds no run; name the folder that `run` wrote") from None
-    found: list[Line] = []
-    for line in (line for line in lines if line.get("task_id") == task_id):
-        told = [f"{key} {line[key]}" for key in USAGE_FIGURES if key in line]
-        how = f"{line.get('ending')} (attempt {line.get('attempt')})"
-        found.append(("ended", f"{how}: {', '.join(told)}"))
-    return found or [("ended", "not taken, or in an error that is not the model's")]
 
 
 def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -> list[Line]:
@@ -162,16 +142,6 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
     if not why and result.metric == "f1" and 0 < result.points < 1:
         why = "members are missing or extra; --reveal names them"
     return [*lines, ("why", why)] if why else lines
-
-
-def _draw(path: Path, task: Task, truth: Truth, verified: CheckedAnswer) -> None:
-    """Draw a laboratory session as a page; raises ``UsageError`` for any other task or answer."""
-    draw = pages_of(TRACKS[task.track]).draw_answer
-    if draw is None:
-        raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
-    if verified.status != "scored":
-        raise UsageError(f"--html: nothing to draw; {verified.message}")
-    write_text(path, draw(task, truth, verified))
 
 
 def _truth_lines(task: Task, truth: Truth) -> list[Line]:

@@ -107,27 +107,21 @@ def with_errors_told(run: Callable[[], int], interrupted: str) -> int:
             return 130
         if is_unwritable(error):
             raise  # exit_with says so, once
-        told = _what_to_do(error)
-        if told is None:
-            _report_bug(error)
-            return 3
+        match error:
+            case UsageError():
+                told = str(error)
+            case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in OUR_PACKAGES:
+                told = (
+                    f"the package {name} is not installed here; activate the environment "
+                    "(`source .venv/bin/activate`) or `pip install .` (for the builder '.[build]')"
+                )
+            case OSError() if error.filename is not None:
+                told = f"{error.filename}: {error.strerror}; check the path"
+            case _:
+                _report_bug(error)
+                return 3
         print_lines(f"error: {told}", to_stderr=True)
         return 2
-
-
-def _what_to_do(error: BaseException) -> str | None:
-    """Return what is wrong with the input or the installation, or None where the fault is ours."""
-    match error:
-        case UsageError():
-            return str(error)
-        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in OUR_PACKAGES:
-            return (
-                f"the package {name} is not installed here; activate the environment "
-                "(`source .venv/bin/activate`) or `pip install .` (for the builder '.[build]')"
-            )
-        case OSError() if error.filename is not None:
-            return f"{error.filename}: {error.strerror}; check the path"
-    return None
 
 
 def entry_point(program: Program = GRADER) -> None:

@@ -42,21 +42,14 @@ def normal_name(text: str) -> str:
     white space; remarks in brackets at the end, ``(years)``; punctuation at the ends; case.
     """
     text = unicodedata.normalize("NFKC", text[:_MOST]).strip().strip("\"'").translate(_PLAIN)
-    return _without_remarks(" ".join(text.split())).strip(" .,:;").casefold()
-
-
-def _without_remarks(text: str) -> str:
-    """Return ``text`` (single spaces, none at its ends) without bracketed remarks at its end."""
-    if text[-1:] not in (")", "]", "}"):
-        return text
-    brackets = [match.start() for match in _BRACKETS.finditer(text)]
-    end = len(text)
+    text = " ".join(text.split())
+    brackets, end = [match.start() for match in _BRACKETS.finditer(text)], len(text)
     while len(brackets) > 1 and brackets[-1] == end - 1:
         closing, opening = brackets.pop(), brackets.pop()
         if text[opening] not in "([{" or text[closing] not in ")]}":
             break
         end = opening - (text[opening - 1 : opening] == " ")
-    return text[:end]
+    return text[:end].strip(" .,:;").casefold()
 
 
 def known_name(text: str, known: Collection[str]) -> str:
@@ -74,16 +67,10 @@ def known_name(text: str, known: Collection[str]) -> str:
             words = re.findall("[a-z0-9]+", name[len(candidate) :])
             if words and _DESCRIPTORS.issuperset(words):
                 return candidate
-    other = _other_number(name)
+    last, other = name.rpartition(" ")[2], f"{name}s" if name else name
+    if last.endswith("s"):
+        other = name if len(last) < 3 or last.endswith(("is", "ss", "us")) else name[:-1]
     return other if other in known else name
-
-
-def _other_number(name: str) -> str:
-    """Return the name with a final s added or removed; unchanged where neither can be."""
-    last = name.rpartition(" ")[2]
-    if not last.endswith("s"):
-        return f"{name}s" if last else name
-    return name if len(last) < 3 or last.endswith(("is", "ss", "us")) else name[:-1]
 
 
 def confusable(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -44,8 +44,7 @@ class Side:
             if len(data) > MAX_MANIFEST:
                 raise UsageError(f"{file}: over {MAX_MANIFEST >> 20} MiB; no manifest is so large")
             manifest = json.loads(data)
-            _check_names(manifest, file)
-            _check_manifest(manifest)
+            _check_manifest(manifest, file)
         except FileNotFoundError:
             raise UsageError(f"{file}: not found; is this a release folder?") from None
         except Unreadable as error:
@@ -62,9 +61,16 @@ class Side:
         pattern = re.compile(
             rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
         )
-        listed = self.manifest["shards"]
+        listed, track = self.manifest["shards"], config.removesuffix("_exams")
         names = sorted(name for name in listed if pattern.fullmatch(name))
-        rows, most = sum(listed[name]["rows"] for name in names), self._most_rows(config, split)
+        rows = sum(listed[name]["rows"] for name in names)
+        most = MAX_TASKS * (_PRIVATE_CONFIGS if config == "commitments" else 1)
+        if track != config:  # a task each, in each exam
+            tasks = sum(
+                listed[name]["rows"] for name in listed if name.startswith(f"{track}/{split}-")
+            )
+            exams = self.manifest["splits"].get(split, {}).get("exams", ())
+            most = min(MAX_TASKS, tasks * max(1, len(exams)))
         if rows > most:
             raise UsageError(
                 f"{self.path}: {rows:,} rows of {config} in split {split}, where at most {most:,} "
@@ -79,17 +85,6 @@ class Side:
         ``UsageError`` for a name that is not plain."""
         config, _, file = name.partition("/")
         return path_inside(path_inside(self.path, config), file)
-
-    def _most_rows(self, config: str, split: str) -> int:
-        """Return the most rows that a config of a split may have: a task each, in each exam."""
-        track = config.removesuffix("_exams")
-        if track == config:
-            return MAX_TASKS * (_PRIVATE_CONFIGS if config == "commitments" else 1)
-        own = f"{track}/{split}-"
-        shards = self.manifest["shards"]
-        tasks: int = sum(shards[name]["rows"] for name in shards if name.startswith(own))
-        exams = self.manifest["splits"].get(split, {}).get("exams", ())
-        return min(MAX_TASKS, tasks * max(1, len(exams)))
 
     def check(self, name: str) -> None:
         """Raise ``UsageError`` where a shard is absent, is no regular file, or has another size,
@@ -154,26 +149,9 @@ def open_inside(folder: Path, file: Path) -> BufferedReader:
     return open_regular(target)
 
 
-def _check_manifest(manifest: dict[str, Any]) -> None:
-    """Raise any exception for a manifest that lacks what reading relies on.
-
-    ``verify`` checks the whole schema.
-    """
-    texts = [entry["sha256"] for entry in manifest["shards"].values()]
-    texts += [split["truth"] for split in manifest["splits"].values()]
-    counts = [entry[key] for entry in manifest["shards"].values() for key in ("rows", "bytes")]
-    tables = [manifest.get("deprecated", {}), *manifest.get("deprecated", {}).values()]
-    tables += [split.get("exams", {}) for split in manifest["splits"].values()]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("not text")
-    if not all(type(count) is int and count >= 0 for count in counts):
-        raise TypeError("no count")
-    if not all(isinstance(table, dict) for table in tables):
-        raise TypeError("no table")
-
-
-def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
-    """Raise ``UsageError`` for a name that is not plain: names become parts of paths and pages."""
+def _check_manifest(manifest: Mapping[str, Any], file: Path) -> None:
+    """Raise ``UsageError`` for a name that is not plain, since names become parts of paths and
+    pages, and any exception for what else reading relies on; ``verify`` checks the whole schema."""
     for key in ("release", "version"):
         check_plain(manifest[key], f"{file}: the {key}")
     for name, split in manifest["splits"].items():
@@ -186,3 +164,14 @@ def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
             raise UsageError(
                 f"{file}: the shard {clip(name)} is not <config>/<file>; fetch the release again"
             )
+    texts = [entry["sha256"] for entry in manifest["shards"].values()]
+    texts += [split["truth"] for split in manifest["splits"].values()]
+    counts = [entry[key] for entry in manifest["shards"].values() for key in ("rows", "bytes")]
+    tables = [manifest.get("deprecated", {}), *manifest.get("deprecated", {}).values()]
+    tables += [split.get("exams", {}) for split in manifest["splits"].values()]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("not text")
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise TypeError("no count")
+    if not all(isinstance(table, dict) for table in tables):
+        raise TypeError("no table")

@@ -23,7 +23,7 @@ OPEN = ("--sandbox", "bubblewrap")
 
 
 @NEEDS_BWRAP
-def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(mini_release, tmp_path, capsys):
+def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(mini_release, tmp_path):
     """The open setting: tools, a complaint about an invalid file, the answer."""
     task = next(t for t in tasks(mini_release, "causalds") if t.shape.name == "ate")
     look = "import pandas, os; print(sorted(os.listdir()))"
@@ -49,11 +49,6 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(mini_release, tm
     assert usage["tool_calls"] == 3 and usage["ending"] == "answered"
     card = json.loads((out / "run.json").read_text())
     assert card["settings"]["setting"] == "open" and card["partial"].startswith("1 of ")
-    capsys.readouterr()
-    words = ["explain", task.task_id, "--release", str(mini_release), "--run", str(out)]
-    assert main(words) == 0
-    shown = capsys.readouterr().out
-    assert "answered (attempt 1)" in shown and "1.5" in shown
 
 
 @pytest.mark.parametrize(

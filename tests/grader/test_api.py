@@ -61,13 +61,6 @@ def test_a_task_and_its_tables(release: Path) -> None:
         opened.table(data["task_id"], "labels")
 
 
-def test_rows_become_a_dataframe(release: Path, gold: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    report = grade(gold, Release(release, split="dev"))
-    frame = report.to_dataframe()
-    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(report.tasks)
-
-
 def test_a_private_split_tells_what_the_command_tells(release, secret, tmp_path):
     private = Release(release, split="test")
     report = grade(secret, private, ledger=tmp_path / "ledger.json")

@@ -60,7 +60,7 @@ def test_no_field_of_a_submission_acts_on_a_terminal(runner, few_release, gold, 
         ["browse", runner.release, *at[2:], "--answers", evil, "--html", written / "site"],
         *(["explain", task_id(name), "--answers", evil, *runner.dev]
           for name in ("method", "sketch", "ate")),
-        ["explain", EVIL, "--run", evil, *runner.dev],
+        ["explain", EVIL, "--answers", evil, *runner.dev],
         ["grade", tmp_path / EVIL, *at],
         ["grade", evil, *at, "--exam", EVIL],
     ])  # fmt: skip
