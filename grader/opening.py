@@ -2,14 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
-from grader.hub.client import Address
 from grader.release.release import ReleaseFolder
 from grader.tracks import TRACKS
 
-_VARIABLE: Final = "CAUSAL_EXAMS_RELEASE"
-_SCHEME: Final = "hf:"
+if TYPE_CHECKING:
+    from grader.hub.client import Address
 
 
 def open_release(path: Path | None = None, private: Path | None = None) -> ReleaseFolder:
@@ -26,16 +25,20 @@ def open_release(path: Path | None = None, private: Path | None = None) -> Relea
 
 def release_path(path: Path | None) -> Path | None:
     """Return what was typed for a release, or else ``$CAUSAL_EXAMS_RELEASE``, or None."""
-    default = os.environ.get(_VARIABLE)
+    default = os.environ.get("CAUSAL_EXAMS_RELEASE")
     return path or (Path(default) if default else None)
 
 
-def address_of(path: Path | None) -> Address | None:
+def address_of(path: Path | None) -> "Address | None":
     """Return the address that was typed as a path (it begins ``hf:``), or None for a folder.
 
     ``Path`` has made one slash of the two in ``hf://``.
     """
-    return Address.parse(str(path)) if path is not None and path.parts[:1] == (_SCHEME,) else None
+    if path is None or path.parts[:1] != ("hf:",):
+        return None
+    from grader.hub.client import Address
+
+    return Address.parse(str(path))
 
 
 def local_folder(path: Path) -> Path:

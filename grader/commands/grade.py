@@ -34,7 +34,6 @@ from grader.pages.terminal import console
 from grader.pages.words import points
 from grader.pipeline import grade, with_gap
 from grader.reports.build import GradedSubmission
-from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import write_scores
 from grader.tracks import TRACKS
 
@@ -74,19 +73,27 @@ def run(arguments: argparse.Namespace) -> int:
     if submission.unknown:
         graded = with_gap(graded, limits_of(arguments))
     if exam.keeps_ledger:
+        from grader.reports.ledger import show_all, with_held_back
+
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)
     report = graded.report
     shown = in_reading(report, arguments.reading)
     _write(arguments, graded, shown)
+    census = report["census"]
     if arguments.quiet:
-        _print_line(report)
+        print_lines(
+            f"skill {points(report['skill'])} points {points(report['points'])} "
+            f"scored {census['scored']} missing {census['missing']} invalid {census['invalid']}"
+        )
+        if not census["scored"] and report["notices"]:
+            print_lines(f"note: {report['notices'][0]}", to_stderr=True)
     else:
         out = console()
         out.print(first_screen(shown, TRACKS, list(_next_steps(arguments, graded))))
         if arguments.full or arguments.track:
             out.print(report_view(shown, TRACKS))
-    return int(arguments.strict and report["census"]["invalid"] > 0)
+    return int(arguments.strict and census["invalid"] > 0)
 
 
 def _write(
@@ -104,17 +111,6 @@ def _write(
         return report_page(shown, TRACKS, graded.scores if graded.exam.split.reveal else (), truths)
 
     write_documents(arguments, lambda: graded.report, page)
-
-
-def _print_line(report: Mapping[str, Any]) -> None:
-    """Print the line of ``--quiet``, and a note where nothing is scored."""
-    census = report["census"]
-    print_lines(
-        f"skill {points(report['skill'])} points {points(report['points'])} "
-        f"scored {census['scored']} missing {census['missing']} invalid {census['invalid']}"
-    )
-    if not census["scored"] and report["notices"]:
-        print_lines(f"note: {report['notices'][0]}", to_stderr=True)
 
 
 def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:

@@ -66,11 +66,6 @@ class Program:
         """Every command with its line of help."""
         return {name: text for table in self.commands.values() for name, text in table.items()}
 
-    def module(self, command: str) -> str:
-        """Return the dotted name of a command's module."""
-        (package,) = (key for key, table in self.commands.items() if command in table)
-        return f"{package}.{command.replace('-', '_')}"
-
 
 GRADER: Final = Program("python -m grader", {"grader.commands": COMMANDS}, "grade", _EXAMPLES)
 
@@ -155,7 +150,8 @@ def _dispatch(words: list[str], program: Program) -> int:
         near = nearest(words[0], sorted(commands)) or nearest_path(Path(words[0]))
         near = near or did_you_mean(words[0], commands)
         raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
-    module = importlib.import_module(program.module(name))
+    (package,) = (key for key, table in program.commands.items() if name in table)
+    module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
     parser = _Parser(
         prog=f"{program.name} {name}",
         description=(module.__doc__ or "").strip(),

@@ -7,14 +7,12 @@ examples:
 """
 
 import argparse
-from collections.abc import Sequence
 
 from grader.errors import UsageError
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.io.printing import print_lines
 from grader.io.schemas import schema
-from grader.scoring.shape import Variant
 from grader.tracks import TRACKS
 
 
@@ -30,23 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
         for spec in variants:
             print_lines(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
         return 0
-    print_lines(
-        *pretty_json(
-            schema(f"answers/{_find(arguments.variant, variants).shape.name}")
-        ).splitlines()
-    )
-    return 0
-
-
-def _find(name: str, variants: Sequence[Variant]) -> Variant:
-    """Return the variant called ``name``; raises ``UsageError`` for none, or for several whose
-    schemas differ."""
-    named = [spec for spec in variants if name in (spec.key, f"{spec.track}.{spec.key}")]
-    named = named or [spec for spec in variants if spec.name == name]
+    named = [spec for spec in variants if arguments.variant in (spec.key, spec.name)]
     if not named:
         known = [key for spec in variants for key in (spec.key, spec.name)]
-        raise UsageError(f"{name}: no such variant{did_you_mean(name, known)}")
+        near = did_you_mean(arguments.variant, known)
+        raise UsageError(f"{arguments.variant}: no such variant{near}")
     if len({spec.shape.name for spec in named}) > 1:
         keys = ", ".join(spec.key for spec in named)
-        raise UsageError(f"{name}: several variants; choose one of {keys}")
-    return named[0]
+        raise UsageError(f"{arguments.variant}: several variants; choose one of {keys}")
+    print_lines(*pretty_json(schema(f"answers/{named[0].shape.name}")).splitlines())
+    return 0

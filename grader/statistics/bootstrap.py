@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REPLICATES: Final = 1000
-MOST_CLUSTERS: Final = 5_000
-"""More instances than these are resampled in this many random groups of nearly equal size: the
-variance of a mean is the same, and the time no longer grows with the exam."""
-
 _EXAMS: Final = 16
 """Draws of so many sets of instances are kept: those of an exam and of its tracks."""
 
@@ -41,8 +37,8 @@ def sum_by_instance(values: Iterable[tuple[str, float]]) -> dict[str, tuple[floa
 class Draws:
     """Bootstrap draws of instances.
 
-    ``place`` maps an instance to its row of ``counts``; in a huge exam several share a row.
-    ``counts`` has shape (rows, replicates): how often each replicate drew each row.
+    ``place`` maps an instance to its row of ``counts``, of shape (instances, replicates): how often
+    each replicate drew it.
     """
 
     place: Mapping[str, int]
@@ -87,30 +83,23 @@ def draw_instances(names: Iterable[str], seed: int, replicates: int = REPLICATES
     """Draw as many instances as there are, with replacement, ``replicates`` times.
 
     The order of ``names`` is part of what the seed stands for, and a repeated name counts once.
-    More than ``MOST_CLUSTERS`` instances are drawn in groups. Equal arguments get equal draws, so
-    that every figure of an exam and every submission to it share them.
+    Equal arguments get equal draws, so that every figure of an exam and every submission to it
+    share them.
     """
     return _draws(tuple(dict.fromkeys(names)), seed, replicates)
 
 
 @lru_cache(maxsize=_EXAMS)
 def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
-    """Return the draws of :func:`draw_instances` for distinct names, from a cache where possible.
-
-    More than ``MOST_CLUSTERS`` names are shuffled into that many groups, each drawn as one.
-    """
+    """Return the draws of distinct names, from a cache where possible."""
     import numpy as np
 
-    ordered = list(names)
-    generator = random.Random(seed)
-    if len(ordered) > MOST_CLUSTERS:
-        generator.shuffle(ordered)
-    rows = range(min(len(ordered), MOST_CLUSTERS))
-    counts = np.zeros((len(rows), replicates), dtype=np.int32)
+    rows, generator = range(len(names)), random.Random(seed)
+    counts = np.zeros((len(names), replicates), dtype=np.int32)
     for replicate in range(replicates):
         drawn = generator.choices(rows, k=len(rows))
         counts[:, replicate] = np.bincount(drawn, minlength=len(rows))
-    return Draws({name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}, counts)
+    return Draws({name: k for k, name in enumerate(names)}, counts)
 
 
 def cluster_means(clusters: Clusters, seed: int) -> list[float]:
