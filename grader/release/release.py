@@ -163,7 +163,9 @@ class ReleaseFolder:
             check_plain(task.task_id, f"{self.public.path}: the task")
             stated, shape = (task.answer_file, task.answer_schema), task.shape
             if stated != (task.task_id + shape.suffix, shape.name):  # files are named after them
-                raise UsageError(f"{place}: answer schema or file differ from its variant; {AGAIN}")
+                raise UsageError(
+                    f"{place}: answer schema or file differ from the specification; {AGAIN}"
+                )
             tasks.append(task)
         check_once((task.task_id for task in tasks), f"{self.public.path}: split {split}: the task")
         return tasks

@@ -1,21 +1,62 @@
 """A small hand-made release, written with DuckDB alone: no builder, no NumPy, no PyArrow.
 
 Every number is small enough to grade by hand. ``dev`` has public truth and holds each variant in
-each form it can take (``small_tasks.py``); ``test`` has private truth, one scene a task.
+each form it can take, with truths that are worked by hand; ``test`` has private truth, one scene a
+task. :data:`TASKS` maps the short names that tests and case tables use (``ate``, ``ate_unid`` …) to
+tasks and their truths: ``_unid`` where abstaining is right, ``_none`` where there is no adjustment
+set, ``_zero`` where an effect is exactly 0.
 """
 
 import hashlib
 import hmac
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from small_tasks import NAMES, SCENES, TASKS, A, B, C, HandTask
+from case_files import CASE_FILES, tasks_by_name
 
 from grader.scoring.shape import Variant
 from grader.tracks import TRACKS, VARIANTS
+
+NAMES = ("Brass density", 'Corsin "flow"', "Dusk; level", "Übel rate")
+"""Story names with what breaks careless SQL, CSV and Unicode handling."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandTask:
+    """One task with its truth; ``scene`` is the short name of its scene."""
+
+    key: str
+    scene: str
+    inputs: dict[str, Any]
+    target: dict[str, Any] = field(default_factory=dict)
+    value: float | None = None
+    abstain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HandScene:
+    """A scene: its motif and the held-out labels of its outcome."""
+
+    motif: str
+    kind: str
+    labels: tuple[float, ...]
+
+
+# Population sd of (0, 0, 2, 2) is 1, so the divisor 1 + sd is 2; of (0, 0, 1, 1) it is 0.5.
+SCENES = {
+    "lake": HandScene("confounding", "continuous", (0.0, 0.0, 2.0, 2.0)),
+    "fog": HandScene("iv", "continuous", (0.0, 0.0, 2.0, 2.0)),
+    "mill": HandScene("frontdoor", "binary", (0.0, 0.0, 1.0, 1.0)),
+}
+A, B, C, U = NAMES
+TASKS: dict[str, HandTask] = {
+    name: HandTask(key, **task) for name, (key, task) in tasks_by_name(CASE_FILES).items()
+}
+"""Short name to task, from the file of each variant."""
 
 TEXT = "VARCHAR"
 TABLE = 'STRUCT("name" VARCHAR, "values" FLOAT[])[]'
@@ -46,7 +87,6 @@ for track in ("replayscm", "ccr", "causalab"):
     exams = SCHEMAS["causalds_exams"] | {"bundle": TEXT, "arm": TEXT}
     own = {"": SCHEMAS["causalds"], "_truth": SCHEMAS["causalds_truth"], "_exams": exams}
     SCHEMAS |= {track + suffix: columns for suffix, columns in own.items()}
-__all__ = ["NAMES", "SCENES", "TASKS"]
 PRIVATE = ("causalds_truth", "causalds_labels", "causalds_worlds")
 FLOORS = {
     variant.key: {

@@ -6,6 +6,8 @@ A case holds the answer's text (null: no file) and what both readings must make 
 
 import json
 import pickle
+import statistics
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +15,14 @@ from case_files import CASE_FILES
 from small_release import TASKS, answer_file, task_id
 
 from grader.answers.check import REASONS
-from grader.io.schemas import first_problem, schema_folder
+from grader.answers.submission import Submission
+from grader.io.schemas import first_problem, schema, schema_folder
 from grader.release.exam import Exam
+from grader.reports.aggregate import aggregate
+from grader.reports.build import build_report
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check, score
+from grader.tracks import TRACKS
 from grader.tracks import VARIANTS as EVERY_VARIANT
 
 VARIANTS = [spec for spec in EVERY_VARIANT if spec.track == "causalds"]
@@ -133,22 +139,54 @@ def test_every_form_of_every_variant_is_in_a_table() -> None:
     assert set(TASKS) - used == {"ate_extra"}
 
 
+def test_nothing_pays_but_answers_and_abstentions_that_are_due() -> None:
+    """Otherwise the best advice to a weak system is to hand in less."""
+    for cases in TABLES.values():
+        for name in {case["task"] for case in cases}:
+            own = [case for case in cases if case["task"] == name]
+            abstentions = [c for c in own if c["kind"] in ("abstain_due", "null_equivalent")]
+            if TASKS[name].abstain:
+                for case in own:
+                    right = case in abstentions
+                    assert (case["points"], case["loss"]) == ((1.0, 0.0) if right else (0.0, 1.0))
+                continue
+            abstentions += [case for case in own if case["kind"].startswith("abst")]
+            valid = [c for c in own if c["status"] == "scored" and c not in abstentions]
+            others = [case for case in own if case not in valid]
+            if valid and others:
+                assert max(case["points"] for case in others) == 0.0
+                assert min(c["loss"] for c in others) >= max(c["loss"] for c in valid), name
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_the_report_is_what_its_rows_say(dev: Exam, turn: int) -> None:
+    """Headline, census and interval recomputed from the rows by other means."""
+    scores = []
+    for task in dev.split.tasks:
+        (name,) = [name for name in TASKS if task_id(name) == task.task_id]
+        own = [c["answer"] for cases in TABLES.values() for c in cases if c["task"] == name]
+        answer = own[(turn * len(own)) // 6] if own else None
+        scores.append(grade(dev, name, None if answer is None else answer.encode())[1])
+    got = build_report(dev, Submission(Path("x")), aggregate(scores, {}, {}, {}, TRACKS), [])
+    assert got["points"] == pytest.approx(100 * statistics.fmean(s.points for s in scores))
+    low, high = got["points_interval"]
+    assert 0 <= low <= got["points"] + 1e-9 and got["points"] - 1e-9 <= high <= 100
+    for status in ("scored", "missing", "invalid"):
+        assert got["census"][status] == sum(s.status == status for s in scores)
+    due = [s.points for s in scores if s.should_abstain]
+    rate = got["tracks"]["causalds"]["metrics"]["abstention_pass_rate"]
+    assert rate == pytest.approx(statistics.fmean(due))
+
+
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
-def test_what_is_scored_fits_the_published_schema(spec: Any) -> None:
-    """A validator that reads answers differently from the schema helps nobody."""
+def test_what_is_scored_and_the_examples_in_a_schema_fit_it(spec: Any) -> None:
+    """A validator that reads answers differently from the schema helps nobody, and test takers copy
+    the examples."""
+    name = f"answers/{spec.shape.name}"
+    assert schema(name)["examples"]
+    for example in schema(name)["examples"]:
+        assert first_problem(name, example) is None
     for case in TABLES[spec.key]:
         if spec.shape.suffix != ".json" or case["status"] != "scored" or '"x"' in case["answer"]:
             continue
-        document = json.loads(case["answer"])
-        assert first_problem(f"answers/{spec.shape.name}", document) is None, case["answer"]
-
-
-@pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
-def test_the_examples_in_a_schema_fit_it(spec: Any) -> None:
-    """Test takers copy the examples."""
-    document = json.loads(
-        (schema_folder() / "answers" / f"{spec.shape.name}.json").read_text("utf-8")
-    )
-    assert document["examples"]
-    for example in document["examples"]:
-        assert first_problem(f"answers/{spec.shape.name}", example) is None
+        assert first_problem(name, json.loads(case["answer"])) is None, case["answer"]

@@ -4,14 +4,19 @@ import json
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from grading import Runner, only_changed
 from small_release import TASKS, answer_file, task_id, variant_of
 
 from grader.answers import collect as answers
+from grader.answers import parquet_answers
+from grader.io import parquet as reading
 from grader.io.schemas import first_problem
 from grader.pipeline import grade
 from grader.release.exam import Exam
+from grader.reports import table
 
 
 def as_lines(folder: Path) -> list[str]:
@@ -122,6 +127,26 @@ def test_parquet_answers_grade_like_a_folder(runner: Runner, gold: Path) -> None
         parquet(gold / "answers.parquet", query)
         after = runner.grade(gold)
         assert after.report == before.report and after.rows == before.rows
+
+
+def test_a_table_is_read_in_batches_in_its_order(dev, gold, tmp_path, monkeypatch):
+    """Strangers, doubles and answers of null stand between those that are read."""
+    names = [path.name for path in sorted(gold.iterdir()) if path.name != "run.json"][::-1]
+    rows = [(name.split(".")[0], (gold / name).read_text(encoding="utf-8")) for name in names]
+    rows[2:2] = [("cds-stranger", "{}"), rows[1], (rows[5][0], None)]
+    columns = {"task_id": [row[0] for row in rows], "answer": [row[1] for row in rows]}
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    pq.write_table(pa.table(columns), folder / "answers.parquet", row_group_size=4)
+    whole = grade(dev, folder)
+    assert len(whole.answers_sha256) == 64
+    for module in (table, parquet_answers, reading):
+        monkeypatch.setattr(module, "_ROWS_AT_ONCE", 2)
+    again = grade(dev, folder)
+    assert (again.report, again.scores) == (whole.report, whole.scores)
+    assert again.answers_sha256 == whole.answers_sha256
+    assert whole.report["census"]["invalid_reasons"] == {"duplicate_answer": 2}
+    assert whole.report["census"]["scored"] == len(names) - 2
 
 
 BAD_TABLES = {

@@ -180,15 +180,14 @@ def test_a_single_attempt_folder_is_an_ordinary_submission(runner, gold, tmp_pat
     assert "attempt-2: no answer in it; left out" in report["notices"]
 
 
-def test_validate_says_that_it_looks_at_one_attempt(runner, gold, tmp_path):
+def test_validate_and_explain_look_at_one_attempt_and_pack_refuses(runner, gold, tmp_path):
+    """A packed file holds one answer a task; of several attempts it would be a pick of the best."""
     place = three(gold, tmp_path / "thrice")
     run = runner.run("validate", place, *runner.dev)
     assert run.code == 0 and "of 3 attempts, attempt-1 is looked at" in run.out
-
-
-def test_pack_takes_one_attempt(runner: Runner, gold: Path, tmp_path: Path) -> None:
-    """A packed file holds one answer a task; of several attempts it would be a pick of the best."""
-    place = three(gold, tmp_path / "thrice")
+    run = runner.run("explain", task_id("ate"), *runner.dev, "--answers", place)
+    assert "points     100.0 of 100" in run.out
     at = (*runner.dev, "--name", "x")
     message = runner.fails("pack", place, *at, "--out", tmp_path / "x.parquet")
     assert "pack one of them, such as" in message and "attempt-1" in message
+    assert not (tmp_path / "x.parquet").exists()
