@@ -148,10 +148,7 @@ def grade(
 
 
 def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
-    """Return answers by task id as a submission; objects become JSON, text and bytes stay.
-
-    An id of no task is counted and noted in the submission.
-    """
+    """Return answers by task id as a submission; objects become JSON, text and bytes stay."""
     found = Submission(Path("answers"))
     known = {task.task_id for task in split.tasks}
     for task_id, answer in answers.items():

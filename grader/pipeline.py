@@ -136,10 +136,7 @@ def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]
 
 
 def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dict[str, Any]:
-    """Return the redacted report, with the statuses of ``rows``.
-
-    In the final ranking it has its points, of the half of which no figure was ever shown.
-    """
+    """Return the redacted report with the statuses of ``rows``; the final one has its points."""
     silent = redact(with_statuses(report, rows))
     if not exam.is_final or report["points"] is None:
         return silent
@@ -261,8 +258,7 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
 
 
 def _remarks(exam: Exam, submission: Submission) -> list[str]:
-    """Return the notices of reading, and those about the whole submission: it holds no answer, is
-    partial or meant for another exam or release, or the exam has deprecated tasks."""
+    """Return the notices of reading, and those about the submission and the exam as a whole."""
     notices = list(submission.notices)
     if not submission.answers:
         notices.insert(0, _nothing_found(exam, submission))

@@ -67,8 +67,7 @@ def _check(name: str, problems: Iterable[str | None], fine: str) -> Check:
 
 
 def _side(label: str, side: Side) -> Iterator[Check]:
-    """Yield the checks of one repository: its manifest fits the schema, its shards agree with it,
-    and no other Parquet file lies beside them."""
+    """Yield the checks of one repository: manifest, shards, and no other Parquet file beside."""
     shards = sorted(side.manifest["shards"])
     problem = first_problem("manifest", side.manifest)
     yield _check(f"{label} manifest", [problem], "fits its schema")
@@ -92,10 +91,7 @@ def _damage(side: Side, name: str) -> str | None:
 
 
 def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
-    """Yield the checks of a split's tasks, exams and, where its truth is at hand, truths.
-
-    Tasks that cannot be read are one failed check, after which no other follows.
-    """
+    """Yield the checks of a split's tasks, prompts, scenes, exams and, where at hand, truths."""
     try:
         listed, tasks = release.exams(split), release.tasks(split, prompts=False)
     except UsageError as error:
@@ -119,10 +115,7 @@ def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
 def _question_problems(
     release: ReleaseFolder, split: str, tasks: Sequence[Task]
 ) -> Iterator[str | None]:
-    """Read every prompt and scene of a split, some at a time; yield nothing.
-
-    Raises ``UsageError`` for a damaged one.
-    """
+    """Read every prompt and scene, some at a time, and yield nothing; raises ``UsageError``."""
     for start in range(0, len(tasks), _PROMPTS):
         release.with_prompts(split, tasks[start : start + _PROMPTS])
     for track in release.tracks:
@@ -136,8 +129,7 @@ def _question_problems(
 def _truths(
     release: ReleaseFolder, split: str, tasks: Sequence[Task], proofs: bool
 ) -> Iterator[Check]:
-    """Yield the check that every task has its truth, and that worlds can be read; with ``proofs``
-    also one for each track with a checker, which proves its claims again from the record alone."""
+    """Yield the checks of a split's truths and worlds; with ``proofs`` prove claims again."""
     try:
         truths = release.truths(split, tasks)
         instances = sorted({task.instance_id for task in tasks})
@@ -162,10 +154,7 @@ def _truths(
 
 
 def _commitments(release: ReleaseFolder, split: str) -> Check:
-    """Check the rows of a private split against the public commitments.
-
-    The check passes unmade where the private side is not here.
-    """
+    """Check a private split against its commitments; passes unmade without the private side."""
     name = f"{split} commitments"
     if release.private is None:
         return Check(name, True, "published, but not checked: the private side is not here")
@@ -177,8 +166,7 @@ def _commitments(release: ReleaseFolder, split: str) -> Check:
 
 
 def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> Iterator[str]:
-    """Yield a line for each row that is not what was committed to, for each config whose numbers
-    of rows and commitments differ, and for each truth without commitments."""
+    """Yield a line for each row, number of rows or truth that is not as committed to."""
     salts = private.manifest["salts"].get(split)
     files = release.public.shards(COMMITTED, split)
     if salts is None or not files:

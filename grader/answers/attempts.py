@@ -78,11 +78,8 @@ def read_submission(
 def join_attempts(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
     """Return one submission of all attempts ``found``: each task's answer is the first there is.
 
-    Attempts without an answer are left out of ``attempts``, with a notice.
-
-    ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
-    Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
-    attempt at it, however many there are. ``ending`` is that of the first attempt with usage.
+    ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts. The
+    usage of a task is the mean over the attempts that report a figure, with the first ``ending``.
     """
     kept = [attempt for attempt in found if attempt.answers] or found[:1]
     joined = Submission(source, run=dict(run), attempts=tuple(kept), budget=found[0].budget)

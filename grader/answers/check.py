@@ -188,11 +188,7 @@ def _values(
     columns: Sequence[str],
     rows: int,
 ) -> list[tuple[float, ...]]:
-    """Return the numbers of each column, one tuple a column, of the lines after the header.
-
-    Raises :class:`Invalid` unless there are ``rows`` lines (blank ones aside), or for a cell that
-    is no finite decimal number.
-    """
+    """Return the numbers of each column; raises :class:`Invalid` for other than ``rows`` lines."""
     values: list[list[float]] = [[] for _ in positions]
     count = 0
     for cells in reader:
@@ -229,8 +225,7 @@ def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return an answer as JSON that is the same for equal answers: sets sorted, objects as their
-    fields."""
+    """Return an answer as JSON that is equal for equal answers."""
     if is_dataclass(value):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):

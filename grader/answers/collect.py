@@ -106,10 +106,7 @@ def run_card(folder: Path) -> dict[str, Any]:
 def _read_folder(
     folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
 ) -> None:
-    """Read the answer files of a folder, and of its sub-folders named by a track, into ``found``.
-
-    ``prefix`` is empty at the top, and ``"<track>/"`` in such a sub-folder.
-    """
+    """Read a folder of answers into ``found``; ``prefix`` is ``"<track>/"`` in a sub-folder."""
     for name in _entries(folder, found):
         label = prefix + name
         task = by_file.get(name)
@@ -134,11 +131,7 @@ def _read_folder(
 
 
 def _entries(folder: Path, found: Submission) -> list[str]:
-    """Return the first ``MAX_ENTRIES`` names in a folder, sorted.
-
-    A sub-folder that cannot be listed is noted and gives none. For the top folder raises
-    ``UsageError``.
-    """
+    """Return the first ``MAX_ENTRIES`` names in a folder, sorted; a sub-folder may have none."""
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -152,10 +145,7 @@ def _entries(folder: Path, found: Submission) -> list[str]:
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
-    """Return the bytes of a regular file of at most ``limit`` bytes, never through a link.
-
-    Any other file gives a raw answer without bytes, with reason and message.
-    """
+    """Return the bytes of a regular file, or why there are none; links are not followed."""
     try:
         with open_regular(path) as handle:
             data = handle.read(limit + 1)
@@ -169,11 +159,7 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
 
 
 def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
-    """Yield each line with its number from 1; of a line over ``MAX_LINE`` only its head.
-
-    Every line counts against the budget of ``found``, blank ones too. Once that is used up the rest
-    is not read. This is noted, as is a file that cannot be opened or is too large.
-    """
+    """Yield each line with its number from 1, within the budget; of a long one only its head."""
     try:
         handle = open_regular(path)
     except Unreadable as error:
@@ -198,10 +184,7 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
-    """Record the answer on one line of ``answers.jsonl``.
-
-    A faulty line is an invalid answer to the task that it names, or else a notice.
-    """
+    """Record the answer of a line, also a faulty one that names its task; else add a notice."""
     try:
         if why := found.budget.reading_limit:
             raise BadJson(BUDGET, why)
@@ -236,10 +219,7 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
 
 
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
-    """Read ``usage.jsonl`` into ``found.usage``; of two lines for a task the last counts.
-
-    It is informative only, so problems are notices.
-    """
+    """Read ``usage.jsonl`` into ``found.usage``; of two lines for a task the last counts."""
     for number, line in _lines(path, found):
         if found.budget.reading_limit:
             continue

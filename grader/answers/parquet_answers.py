@@ -93,10 +93,7 @@ def _read_rows(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    """Read the answers of a file into ``found``, and the card and usage of a packed submission.
-
-    Sizes and task ids of all rows come first, then the bytes of the acceptable answers alone.
-    """
+    """Read the answers of a file into ``found``: all sizes first, then the bytes that count."""
     _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
     types = {row[0].lower(): row[1] for row in described.fetchall()}
@@ -144,10 +141,9 @@ def _check_footer(path: Path) -> None:
 
 
 def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
-    """Raise :class:`Unreadable` for more rows or bytes than are read, by the footer alone.
+    """Raise :class:`Unreadable` for more rows or bytes than ``most``, by the footer alone.
 
-    ``most`` is in bytes. DELTA_BYTE_ARRAY strings, which repeat parts of the one before, are
-    refused because no footer tells their size.
+    No footer tells the size of DELTA_BYTE_ARRAY strings, which repeat parts of the one before.
     """
     columns = connection.execute(
         "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
@@ -190,8 +186,7 @@ def _read_packed_columns(
     suffixes: dict[str, str],
     found: Submission,
 ) -> None:
-    """Read the card and the usage of a packed submission into ``found``; of a task the first
-    acceptable usage counts. What cannot be read is a notice."""
+    """Read card and usage of a packed submission into ``found``; of a task the first one counts."""
     try:
         found.run = json_object(_read_card(connection, pattern) or b"{}")
     except BadJson as error:

@@ -99,11 +99,7 @@ def _task_lines(task: Task) -> list[Line]:
 
 
 def _answer_lines(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
-    """Return the lines about the answer to a task (of several attempts the one that counts) and
-    its score; draw its session with ``--html``.
-
-    Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
-    """
+    """Return the lines about the answer that counts and its score; draw it for ``--html``."""
     exam.split.refuse_private_details("the score of one task tells its truth")
     submission = read_submission(arguments.answers, exam.split.tasks)
     attempts = check_attempts(exam.tasks, submission)
@@ -157,8 +153,7 @@ def _truth_lines(task: Task, truth: Truth) -> list[Line]:
 
 
 def _one_line(data: bytes | None) -> str:
-    """Return an answer in words, of a session the last hypothesis and the prediction; only its
-    beginning if it is long or no JSON; ``(none)`` without one."""
+    """Return an answer in words, at most its beginning; of a session what it states at the end."""
     if data is None:
         return "(none)"
     with suppress(BadJson):

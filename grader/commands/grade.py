@@ -114,8 +114,7 @@ def _write(
 
 
 def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:
-    """Yield commands to go on with: explain the costliest task, list invalid answers, write a page,
-    print every table."""
+    """Yield commands to go on with, such as to explain the costliest task."""
     if graded.exam.split.reveal:
         for score, _ in costliest(graded.scores, 1):
             where = str(arguments.answers)

@@ -102,11 +102,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path, mode: int, *, folder: bool = False) -> Iterator[Path]:
-    """Give an empty temporary file or folder beside ``path``, which takes its name with the
-    permissions ``mode`` less the umask; remove it if the block fails.
-
-    Raises ``UsageError`` for every ``OSError``.
-    """
+    """Give a temporary file or folder that takes the name ``path`` when the block succeeds."""
     digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

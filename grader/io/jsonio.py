@@ -108,8 +108,7 @@ def as_mapping(text: str) -> Mapping[str, Any]:
 
 
 def _check_depth(text: str, max_depth: int) -> None:
-    """Raise :class:`BadJson` for deep nesting, before the recursive parser meets it; brackets
-    inside strings do not count."""
+    """Raise :class:`BadJson` for deep nesting, before the recursive parser meets it."""
     if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
@@ -133,8 +132,7 @@ def _finite_float(text: str) -> float:
 
 
 def _bounded_int(text: str) -> int:
-    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS``, the sign not
-    counted."""
+    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS`` digits."""
     if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise BadJson(
             "huge_number",

@@ -49,10 +49,7 @@ def literal(path: Path) -> str:
 
 @cache
 def _links(process: int) -> "tempfile.TemporaryDirectory[str]":
-    """Make the folder for the links of a process, which is removed when that ends.
-
-    ``process`` is its id: a forked process must not use its parent's folder.
-    """
+    """Make the folder for links of a process (its id: a forked one must not use its parent's)."""
     return tempfile.TemporaryDirectory(prefix="causal-exams-")
 
 
@@ -72,10 +69,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """Make the in-memory database of a process.
-
-    ``process`` is its id: a forked process must not use its parent's database.
-    """
+    """Make the in-memory database of a process (its id: a forked one must not use this)."""
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 

@@ -50,10 +50,7 @@ def schema(name: str) -> dict[str, Any]:
 def _any_of(
     validator: Any, branches: Sequence[Any], instance: object, schema: Mapping[str, Any]
 ) -> Iterator[ValidationError]:
-    """Yield one error with the first errors of each branch of ``anyOf``, or nothing if one fits.
-
-    The library's own check collects all errors.
-    """
+    """Yield one error with the first errors of each branch of ``anyOf``, or nothing if one fits."""
     found: list[ValidationError] = []
     for place, branch in enumerate(branches):
         errors = list(islice(validator.descend(instance, branch, schema_path=place), _ENOUGH))
@@ -64,10 +61,7 @@ def _any_of(
 
 
 def _check_bounded(keyword: str, most: str) -> Any:
-    """Return the library's check of ``keyword``, made to skip lists and objects that are too long.
-
-    ``most`` is the keyword of their limit, such as ``maxItems``, whose own check refuses them.
-    """
+    """Return the library's check of ``keyword``, which skips what its limit ``most`` refuses."""
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
     def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:
@@ -92,10 +86,9 @@ _Validator: Final[Any] = extend(  # type: ignore[no-untyped-call]
 
 @cache
 def _validator(name: str) -> Any:
-    """Return the validator of a schema; of ``file#part`` with what ``$defs`` adds for that part.
+    """Return the validator of a schema, or of ``file#part`` (the file and what ``$defs`` adds).
 
-    The keywords of the file hold for a part that ``$defs`` leaves out, too. A file that no folder
-    has accepts everything.
+    A file that no folder has accepts everything, if a part of it is asked for.
     """
     file, _, part = name.partition("#")
     try:

@@ -85,8 +85,7 @@ def _members(
     schema: str = "",
     check: Callable[[Mapping[str, Any]], object] | None = None,
 ) -> Mapping[str, Any]:
-    """Return the JSON object in a column; raises ``ValueError`` unless it fits ``schema`` and
-    ``check``."""
+    """Return the JSON object in a column; raises ``ValueError`` unless it passes the checks."""
     try:
         members = as_mapping(row[column])
         problem = first_problem(schema, members) if schema else None

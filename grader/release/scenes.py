@@ -67,8 +67,7 @@ def scenes_at(
 
 
 def _table(table: str, columns: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Return the columns of a table; raises ``ValueError`` for one of no name, or that of another,
-    or with other than finite numbers, or more or fewer than the others."""
+    """Return the columns of a table; raises ``ValueError`` where names or numbers are not sound."""
     names = [column["name"].lower() for column in columns if column and column["name"]]
     if len(set(names)) != len(columns) or any("\0" in name for name in names):
         raise ValueError(f"{table}: a column without a name of its own")
@@ -119,8 +118,7 @@ def _rows(
     columns: Sequence[str],
     ids: Iterable[str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one config of every track whose first column is one of ``ids``, in their
-    order, with those of ``columns`` that a file has."""
+    """Yield the rows of one config of every track whose first column is one of ``ids``."""
     names = sorted(set(ids))
     if names:
         # Rows are sorted, so that the range leaves most of a file unread.
