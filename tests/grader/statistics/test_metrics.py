@@ -146,7 +146,6 @@ def test_one_instance_has_an_interval_of_no_width() -> None:
     assert low == high == 0.5
 
 
-HUGE = (1e160, -1.7976931348623157e308)
 BOUNDED = st.floats(-1e300, 1e300)
 """What a score row may hold."""
 
@@ -176,13 +175,12 @@ def numeric(value: float) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("value", HUGE[:1])
-def test_a_huge_number_in_one_attempt_ends_nothing(runner, gold_source, tmp_path, value):
+def test_a_huge_number_in_one_attempt_ends_nothing(runner, gold_source, tmp_path):
     """``{"value": 1e160}`` ended a whole board with exit 3, and a grading by itself."""
     several = tmp_path / "board" / "several"
     for number in (1, 2, 3):
         shutil.copytree(gold_source, several / f"attempt-{number}")
-    answers = numeric(value)
+    answers = numeric(1e160)
     assert len(answers) > 4
     for name, text in answers.items():
         put(several / "attempt-2", name, text)
