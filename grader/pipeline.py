@@ -70,8 +70,7 @@ def grade(
         slice_intervals=slice_intervals,
         tables=tables,
     )
-    notices = reduce(with_notice, exam.floors.notices, _remarks(exam, submission))
-    report = build_report(exam, submission, totals, notices)
+    report = build_report(exam, submission, totals, _remarks(exam, submission))
     if len(verified) > 1:
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
         report = with_attempts(
@@ -276,8 +275,6 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
-    if exam.deprecated:
-        notices = with_notice(notices, _deprecated_notice(exam))
     if submission.unknown > NAMED_UNKNOWN:
         text = f"{submission.unknown:,} answers are to no task of split {split.name}; ignored"
         notices = with_notice(notices, text)
@@ -294,7 +291,7 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
         notices = with_notice(notices, text)
-    return notices
+    return reduce(with_notice, exam_notices(exam), notices)
 
 
 def _nothing_found(exam: Exam, submission: Submission) -> str:
@@ -311,10 +308,7 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
 
 def exam_notices(exam: Exam) -> list[str]:
     """Return the notices that stand in the report of every submission."""
-    return [*([_deprecated_notice(exam)] if exam.deprecated else []), *exam.floors.notices]
-
-
-def _deprecated_notice(exam: Exam) -> str:
     count = len(exam.deprecated)
     tasks = "task of the exam counts" if count == 1 else "tasks of the exam count"
-    return f"{count} deprecated {tasks} no more (ERRATA.md)"
+    gone = [f"{count} deprecated {tasks} no more (ERRATA.md)"] if count else []
+    return [*gone, *exam.floors.notices]

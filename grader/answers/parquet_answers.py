@@ -43,7 +43,8 @@ def read_parquet_answers(
     What cannot be read is a notice; with ``required`` it raises ``UsageError``.
     """
     try:
-        _check_footer(path)
+        with open_regular(path) as handle:
+            parquet.check_footer_length(handle)
         with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
             # Rows come in the order of the file, which the other way round a join would lose.
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
@@ -65,7 +66,8 @@ def card_of(path: Path) -> dict[str, Any]:
     Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
     machine's fault. The file is a stranger's: call this where memory and time are limited.
     """
-    _check_footer(path)
+    with open_regular(path) as handle:
+        parquet.check_footer_length(handle)
     try:
         with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
             card = _read_card(connection, parquet.literal(path))
@@ -132,12 +134,6 @@ def _read_rows(
             late = found.budget.count_bytes(bytes(row[1]))
         if not recorded.reason:  # a second answer may have made it invalid since
             found.answers[task_id] = found.budget.refused_answer(recorded.source) if late else raw
-
-
-def _check_footer(path: Path) -> None:
-    """Raise :class:`Unreadable` for no regular file, or for a footer too large to parse."""
-    with open_regular(path) as handle:
-        parquet.check_footer_length(handle)
 
 
 def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
