@@ -153,7 +153,7 @@ def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
     known = {task.task_id for task in split.tasks}
     for task_id, answer in answers.items():
         if task_id not in known:
-            found.note_unknown("answers", str(task_id), known)
+            found.note_unknown("answers", str(task_id))
             continue
         text = answer if isinstance(answer, str | bytes) else canonical_json(answer)
         data = text.encode("utf-8") if isinstance(text, str) else text

@@ -65,7 +65,7 @@ def grade(
         exam.truths,
         answers,
         submission.usage,
-        exam.tracks,
+        exam.split.release.tracks,
         exam.floors,
         slice_intervals=slice_intervals,
         tables=tables,
@@ -73,9 +73,8 @@ def grade(
     report = build_report(exam, submission, totals, _remarks(exam, submission))
     if len(verified) > 1:
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in verified]
-        report = with_attempts(
-            report, submission.attempts, grid, exam.truths, verified, exam.tracks
-        )
+        tracks = exam.split.release.tracks
+        report = with_attempts(report, submission.attempts, grid, exam.truths, verified, tracks)
     if not exam.split.reveal:
         report = _held_back(exam, report, _before_the_truth(scores, before))
     digest = answers_sha256(before)

@@ -127,7 +127,7 @@ def _read_folder(
             if right is not None:
                 found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {right}")
             elif name.endswith(tuple(MAX_BYTES)):
-                found.note_unknown(clip(label), stem, {task.task_id for task in by_file.values()})
+                found.note_unknown(clip(label), stem)
 
 
 def _entries(folder: Path, found: Submission) -> list[str]:
@@ -208,7 +208,7 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
     task_id, answer = entry["task_id"], entry["answer"]
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.note_unknown(where, task_id, suffixes)
+        found.note_unknown(where, task_id)
         return
     # The bytes that its file would hold.
     text = answer if isinstance(answer, str) and suffix != ".json" else canonical_json(answer)

@@ -163,7 +163,7 @@ def _accept(
     """Record the answer of one row without its bytes; return whether these are to be read."""
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.note_unknown(where, task_id, suffixes)
+        found.note_unknown(where, task_id)
         return False
     reason = message = ""
     if length is None:

@@ -1,13 +1,11 @@
 """What a submission holds and may cost."""
 
 import time
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip, parse_strict
-from grader.io.names import nearest
 from grader.scoring.model import CheckedAnswer, RawAnswer
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
@@ -16,11 +14,7 @@ MAX_USAGE: Final = 1 << 16
 MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
 NAMED_UNKNOWN: Final = 5
-"""Strange ids that get a note of their own, with the nearest task, which takes a while each."""
-_SEARCHED: Final = 20_000
-"""In splits of more tasks the nearest is not looked for."""
-
-
+"""Strange ids that get a note of their own."""
 BUDGET: Final = "budget"
 
 
@@ -113,13 +107,11 @@ class Submission:
             raw = RawAnswer(first.source, reason="duplicate_answer", message=both)
         self.answers[task_id] = raw
 
-    def note_unknown(self, where: str, name: str, known: Collection[str]) -> None:
-        """Count an answer to no task of the split; of the first ones say which id may be meant."""
+    def note_unknown(self, where: str, name: str) -> None:
+        """Count an answer to no task of the split, and name the first ones."""
         self.unknown += 1
         if self.unknown <= NAMED_UNKNOWN:
-            # A higher cutoff than elsewhere, since any two ids are alike.
-            near = nearest(name, known, cutoff=0.85) if len(known) <= _SEARCHED else ""
-            self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
+            self.notice(f"{where}: {clip(name)} is no task of this split; ignored")
 
     def notice(self, text: str) -> None:
         """Add a note for the submitter that is not about one known task."""

@@ -87,9 +87,9 @@ def is_null_equivalent(value: object) -> bool:
     return value is None or (isinstance(value, str) and normal_label(value) in NULL_EQUIVALENTS)
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty text."""
-    near = difflib.get_close_matches(name[:_LONGEST], known, n=1, cutoff=cutoff)
+    near = difflib.get_close_matches(name[:_LONGEST], known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

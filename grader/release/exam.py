@@ -148,11 +148,6 @@ class Exam:
     deprecated: Sequence[Task] = ()
     is_final: bool = False
 
-    @property
-    def tracks(self) -> Mapping[str, Track]:
-        """The tracks that the grader knows, by name, in the order in which reports list them."""
-        return self.split.release.tracks
-
     @cached_property
     def truths(self) -> Mapping[str, Truth]:
         """The truth of each task; read once."""
@@ -162,7 +157,7 @@ class Exam:
     def arms(self) -> Arms:
         """Bundle and arm of its tasks that have partners in it."""
         stated = self.split.release.exam_bundles(self.split.name)
-        return arms_of(self.tasks, stated.get(self.name, {}), self.tracks)
+        return arms_of(self.tasks, stated.get(self.name, {}), self.split.release.tracks)
 
     @cached_property
     def floors(self) -> Floors:
@@ -174,10 +169,8 @@ class Exam:
 
     @cached_property
     def shown_instances(self) -> frozenset[str]:
-        """The instances that figures of a private split are about: half of each exam's and track's.
-
-        They do not depend on the exam that is graded: what one keeps back, none shows.
-        """
+        """The instances that figures of a private split are about: half of each exam's and track's,
+        whichever exam is graded, so that what one keeps back none shows."""
         private = self.split.release.private
         assert private is not None
         salt = bytes.fromhex(private.manifest["salts"][self.split.name]["rows"])
@@ -193,26 +186,21 @@ class Exam:
     def is_whole(self) -> bool:
         """Whether it is an exam that the release lists (the split, where it lists none), no part.
 
-        Only such a one has figures or a final ranking where truths are private. These exams share
-        no instance, so parts and sums of them would be further questions to one truth.
+        Where truths are private only such a one has figures: they share no instance, and parts and
+        sums of them would be further questions to one truth.
         """
         listed = self.split.release.exams(self.split.name)
         return self.split.track is None and (self.name in listed or not listed)
 
     @property
     def keeps_ledger(self) -> bool:
-        """Return whether a ledger counts the figures that are shown of a submission.
-
-        It does where truths are private, except in the half of an exam that the final ranking is
-        about.
-        """
+        """Whether a ledger counts the figures shown: of a private split, but no final half."""
         return not self.split.reveal and not self.is_final
 
     def final(self) -> Self:
         """Return the exam of the other half alone, of which no figure was ever shown.
 
-        It is for the ranking at the end. Raises ``UsageError`` where nothing is held back, and for
-        a part or a sum of exams.
+        Raises ``UsageError`` where nothing is held back, and for a part or a sum of exams.
         """
         if self.split.reveal:
             raise UsageError(f"--final: split {self.split.name} holds nothing back; leave it out")
