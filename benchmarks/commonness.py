@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from grader.answers.attempts import read_submission
+from grader.answers.collect import read_submission
 from grader.answers.submission import SubmissionLimits
 from grader.errors import UsageError
 from grader.io.process import exit_with

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.answers.attempts import read_submission
+from grader.answers.collect import read_submission
 from grader.answers.submission import Submission
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json

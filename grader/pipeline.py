@@ -6,9 +6,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from grader.answers.attempts import read_submission
 from grader.answers.check import answers_sha256
-from grader.answers.collect import submissions_in
+from grader.answers.collect import read_submission, submissions_in
 from grader.answers.submission import (
     BUDGET,
     NAMED_UNKNOWN,

@@ -4,12 +4,17 @@ An answers folder holds ``<task_id>.json``, ``.csv`` or ``.jsonl`` files, flat o
 named by track, or one ``answers.jsonl`` or ``answers.parquet`` with ``task_id`` and ``answer``; a
 packed submission is a Parquet file of the same kind. Nothing here follows a link, opens a device,
 reads past a cap, or lets one broken answer stop the others.
+
+Repeated attempts stand in ``attempt-1/ ... attempt-k/``. Shapes that merge attempts are scored over
+all of them together, every other task by the first one, and a report says in ``attempts`` what the
+others add. An attempt folder without any answer is left out; in the others, a task without a usable
+answer is a failed attempt at it.
 """
 
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +27,9 @@ from grader.answers.submission import (
     MAX_USAGE,
     Budget,
     Submission,
+    SubmissionLimits,
     json_object,
+    mean_usage,
 )
 from grader.errors import UsageError
 from grader.io.files import Unreadable, open_regular
@@ -36,16 +43,93 @@ MAX_LINE: Final = 18 << 20
 MAX_LINES_FILE: Final = 8 << 30
 """Bytes of an ``answers.jsonl`` or ``usage.jsonl``; a larger one is not opened."""
 _TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
+MAX_ATTEMPTS: Final = 100
+_ATTEMPT: Final = re.compile(r"attempt-(\d{1,4})")
 _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
 
 
-def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -> Submission:
+def _attempt_folders(source: Path, tracks: Iterable[str]) -> list[Path]:
+    """Return the folders ``attempt-<k>`` of a submission, by number; none for an ordinary folder.
+
+    Raises ``UsageError`` when two folders have one number, when there are too many, or when
+    answers or a folder named by one of ``tracks`` stand beside them (``run.json`` may).
+    """
+    if not source.is_dir():
+        return []
+    names = sorted(os.listdir(source))
+    numbered: dict[int, Path] = {}
+    for name in names:
+        match, path = _ATTEMPT.fullmatch(name), source / name
+        if match is None or not path.is_dir() or path.is_symlink():
+            continue
+        first = numbered.setdefault(int(match[1]), path)
+        if first != path:
+            raise UsageError(f"{source}: {first.name} and {name} have the same number; rename one")
+    if not numbered:
+        return []
+    if len(numbered) > MAX_ATTEMPTS:
+        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; remove some folders")
+    for name in names:
+        beside = name.endswith((*MAX_BYTES, ".parquet")) and name != "run.json"
+        if beside or (name in tracks and (source / name).is_dir()):
+            raise UsageError(
+                f"{source}: {clip(name)} stands beside {numbered[min(numbered)].name}; "
+                "move it into one of the attempts"
+            )
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def read_submission(
+    source: Path, tasks: Sequence[Task], limits: SubmissionLimits | None = None
+) -> Submission:
+    """Read the submission at ``source``: a folder of answers, a packed file, or attempt folders.
+
+    ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises
+    ``UsageError`` where it cannot be used.
+    """
+    folders = _attempt_folders(source, {task.track for task in tasks})
+    budget = Budget(limits)
+    parts = [collect(folder, tasks, budget) for folder in folders or [source]]
+    return _join_attempts(source, parts) if folders else parts[0]
+
+
+def _join_attempts(source: Path, found: Sequence[Submission]) -> Submission:
+    """Return one submission of all attempts ``found``: each task's answer is the first there is.
+
+    Without a ``run.json`` of its own the first one of an attempt counts. The usage of a task is the
+    mean over the attempts that report a figure, with the first ``ending``.
+    """
+    try:
+        run = run_card(source)
+    except BadJson:  # none of its own, or none that can be read
+        run = {}
+    kept = [attempt for attempt in found if attempt.answers] or found[:1]
+    joined = Submission(source, run=run, attempts=tuple(kept), budget=found[0].budget)
+    for attempt in found:
+        label = attempt.source.name
+        joined.answers.update(
+            {name: raw for name, raw in attempt.answers.items() if name not in joined.answers}
+        )
+        joined.unknown += attempt.unknown
+        for text in attempt.notices:
+            joined.notice(f"{label}: {text}")
+        if not attempt.answers:
+            joined.notice(f"{label}: no answer in it; left out")
+        joined.run = joined.run or attempt.run
+    for task_id in sorted({task_id for attempt in found for task_id in attempt.usage}):
+        rows = [attempt.usage[task_id] for attempt in found if task_id in attempt.usage]
+        first = {name: rows[0][name] for name in ("ending",) if name in rows[0]}
+        joined.usage[task_id] = {"task_id": task_id, **first, **mean_usage(rows)}
+    return joined
+
+
+def collect(source: Path, tasks: Iterable[Task], budget: Budget) -> Submission:
     """Read all answers of ``source`` (a folder or a packed ``.parquet`` file) to ``tasks``.
 
     Answers that come after ``budget`` is used up are not read and are invalid. Raises
     ``UsageError`` only when ``source`` as a whole cannot be used.
     """
-    found = Submission(source, budget=budget or Budget())
+    found = Submission(source, budget=budget)
     by_file = {task.answer_file: task for task in tasks}
     suffixes = {task.task_id: task.shape.suffix for task in by_file.values()}
     if source.is_file():
@@ -57,10 +141,6 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
         raise UsageError(f"{source}: neither a file nor a folder; put the answers themselves there")
     if not source.is_dir():
         raise UsageError(f"{source}: no such folder of answers{nearest_path(source)}")
-    if any((source / f"attempt-{k}").is_dir() for k in (0, 1)):
-        raise UsageError(
-            f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
-        )
     if (source / "run.json").is_file() and (source / "answers" / "run.json").is_file():
         raise UsageError(f"{source}: is the folder of a run; its answers are {source / 'answers'}")
     _read_folder(source, "", by_file, {task.track for task in by_file.values()}, found)

@@ -1,6 +1,8 @@
 """What a submission holds and may cost."""
 
+import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -116,6 +118,29 @@ class Submission:
     def notice(self, text: str) -> None:
         """Add a note for the submitter that is not about one known task."""
         self.notices = with_notice(self.notices, text)
+
+
+USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
+
+
+def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the mean of each figure over the lines of usage that have a plausible one; a figure
+    that none has is left out."""
+    means = {}
+    for figure in USAGE_FIGURES:
+        values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]
+        if values:
+            means[figure] = math.fsum(values) / len(values)
+    return means
+
+
+def amount_of(row: Mapping[str, Any], figure: str) -> float | None:
+    """Return a figure of a line of ``usage.jsonl``, or None where it is no number from 0 to 1e15
+    (True and False are none)."""
+    value = row.get(figure)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15:
+        return float(value)
+    return None
 
 
 def submission_name(source: Path) -> str:

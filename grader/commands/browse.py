@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.answers.attempts import read_submission
+from grader.answers.collect import read_submission
 from grader.answers.submission import SubmissionLimits
 from grader.commands.common import add, open_split
 from grader.errors import UsageError

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers.attempts import read_submission
+from grader.answers.collect import read_submission
 from grader.answers.submission import Submission, SubmissionLimits
 from grader.errors import UsageError
 from grader.io.files import write_text

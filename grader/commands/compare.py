@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
-    from grader.answers.attempts import read_submission
+    from grader.answers.collect import read_submission
     from grader.pages.comparison import comparison_page, comparison_view
     from grader.pages.systems import in_reading, partial_text
     from grader.pages.terminal import console

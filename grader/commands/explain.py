@@ -13,8 +13,8 @@ from pathlib import Path
 from textwrap import TextWrapper, wrap
 from typing import Final
 
-from grader.answers.attempts import read_submission
 from grader.answers.check import REASONS
+from grader.answers.collect import read_submission
 from grader.answers.submission import json_object
 from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.errors import UsageError

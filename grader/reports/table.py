@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 import duckdb
 
-from grader.answers.attempts import USAGE_FIGURES, amount_of, mean_usage
+from grader.answers.submission import USAGE_FIGURES, amount_of, mean_usage
 from grader.io import parquet
 from grader.io.files import replacing
 from grader.io.jsonio import canonical_json

@@ -9,7 +9,7 @@ from lab_verification import resealed
 
 from causal_exams.laboratory.host import Host
 from grader import pipeline
-from grader.answers.collect import collect
+from grader.answers.collect import read_submission
 from grader.answers.submission import submission_name, team_of
 from grader.board.grading import refuse_others
 from grader.commands.main import main
@@ -79,7 +79,7 @@ def test_transcripts_travel_in_every_form_of_a_submission(mini_release, tmp_path
     assert main(["pack", str(folder), *release, "--name", "x", "--out", str(packed)]) == 0
     exam = choose_exam(open_release(mini_release), track="causalab")
     for source in (folder, lines, packed):
-        found = collect(source, exam.split.tasks)
+        found = read_submission(source, exam.split.tasks)
         assert found.answers[task_id].data == text.encode(), source
         census = pipeline.grade(exam, source).report["census"]
         assert (census["scored"], census["invalid"]) == (1, 0), source

@@ -302,8 +302,7 @@ GOOD_NAMES = {
     "grader/io/schemas.py": {"place / f'{name}.json'"},  # of a shape, which the code lists
     "grader/reports/table.py": {"folder / 'sql' / f'{file}.sql'"},  # of the code
     "grader/reports/ledger.py": {"path.with_name(path.name + '.lock')"},  # beside the ledger itself
-    "grader/answers/attempts.py": {"source / name"},  # the file system has listed it
-    "grader/answers/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
+    "grader/answers/collect.py": {"folder / name", "source / name"},  # the file system lists it
     "grader/workspace.py": {
         "place / f'{name}.parquet'",  # one of three tables
         "place / reading.name",  # of the code
