@@ -80,13 +80,12 @@ def grade(
     return GradedSubmission(exam, submission, scores, totals, report, hosts, digest)
 
 
-def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -> GradedSubmission:
+def with_gap(graded: GradedSubmission) -> GradedSubmission:
     """Return ``graded`` with a member ``gap`` and a notice in its report where they can be stated.
 
     The gap is the skill in the exam of the same name of another split, whose truth is public, minus
     the skill in this exam (docs/upkeep.md says how to read it). It is left out where the report is
-    redacted, no other split has such an exam, or one of the two is not answered. ``limits`` are
-    what reading the other answers may cost.
+    redacted, no other split has such an exam, or one of the two is not answered.
     """
     exam, here, mine = graded.exam, graded.totals.skill, graded.submission
     if not (exam.split.reveal and here and mine.answers):
@@ -97,17 +96,18 @@ def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -
         if name == exam.split.name or not release.has_public_truth(name) or exam.name not in known:
             continue
         other = Split.open(release, name, exam.name, exam.split.track, transcript_key=key)
-        submission = read_submission(mine.source, other.tasks, limits)
+        submission = read_submission(mine.source, other.tasks, mine.budget.limits)
         public = grade(other.choose_exam_for(), submission, slice_intervals=False, tables=False)
         there, missing = public.totals.skill, public.report["census"]["missing"]
         if not submission.answers or there is None:
             continue
         draws = [a - b for a, b in zip(there.replicates, here.replicates, strict=False)]
         low, high = percentile_interval(draws)
+        more = there.value - here.value
         gap = {"split": name, "missing": missing, "skill": there.value}
-        gap |= {"difference": there.value - here.value, "interval": [low, high]}
+        gap |= {"difference": more, "interval": [low, high]}
         text = (
-            f"skill on {name}, whose truth is public, minus skill here: {gap['difference']:+.1f} "
+            f"skill on {name}, whose truth is public, minus skill here: {more:+.1f} "
             f"({low:+.1f} to {high:+.1f}; {missing:,} tasks missing there)"
         )
         notices = [text, *graded.report["notices"]]
@@ -118,10 +118,8 @@ def with_gap(graded: GradedSubmission, limits: SubmissionLimits | None = None) -
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
     """Return score rows with the statuses and reasons of ``told``, answers that no truth decided.
 
-    Rows that are invalid for the budget stay so.
-
     Whether a transcript replays is a fact of the truth, and one whose signature was not checked
-    could be made up to ask for it.
+    could be made up to ask for it. Rows that are invalid for the budget stay so.
     """
     rows = []
     for row in scores:

@@ -23,7 +23,6 @@ from grader.commands.common import (
     add_documents,
     add_limits,
     check_outputs,
-    limits_of,
     read_answers,
     write_documents,
 )
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     tables = document or arguments.full or bool(arguments.track)
     graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if submission.unknown:
-        graded = with_gap(graded, limits_of(arguments))
+        graded = with_gap(graded)
     if exam.keeps_ledger:
         from grader.reports.ledger import show_all, with_held_back
 

@@ -116,25 +116,23 @@ _COUNTS: Final = {
 }
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: Any) -> str:
     """Return one line about an error: the place, what is there, and what to do."""
     while isinstance(error.parent, ValidationError):  # an anyOf is explained by its member
         error = error.parent
     pointer = "".join(f"/{part}" for part in error.absolute_path)
     where = f"at {pointer[:120]}: " if pointer else ""
     if error.validator == "required":
-        assert isinstance(error.instance, dict) and isinstance(error.validator_value, list)
         absent = [key for key in error.validator_value if key not in error.instance]
         return f"{where}the member {clip(absent[0])} is absent; add it"
     if error.validator == "additionalProperties" and error.validator_value is False:
-        known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
-        assert isinstance(error.instance, dict)
+        known = error.schema.get("properties", {})
         more = [key for key in error.instance if key not in known]
         return f"{where}there is no member {clip(more[0])}"
     if error.validator == "type":
         return f"{where}{clip(error.instance)} is not of type {error.validator_value}"
     if error.validator in _COUNTS:
-        excess = _COUNTS[str(error.validator)].format(error.validator_value)
+        excess = _COUNTS[error.validator].format(error.validator_value)
         return f"{where}{clip(error.instance)} {excess}"
     hint = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     expectation = f"; expected: {hint}" if hint else f" fails '{error.validator}'"
