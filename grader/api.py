@@ -65,7 +65,9 @@ class Release:
         Members: ``task_id``, ``track``, ``family``, ``variant``, ``rung``, ``view``,
         ``input_mode``, ``prompt``, ``answer_file``, ``answer_schema`` (a name) and ``inputs``.
         """
-        (task,) = self._opened.with_prompts(self.split, [self._task(task_id)])
+        (task,) = self._opened.with_prompts(
+            self.split, [find_task(self._tasks, task_id, self.name)]
+        )
         more = {"answer_schema": task.answer_schema, "inputs": dict(task.inputs)}
         return {**task.members(), **more}
 
@@ -77,14 +79,11 @@ class Release:
         """
         if name not in TABLES:
             raise UsageError(f"{name}: no such table; use one of {', '.join(TABLES)}")
-        task = self._task(task_id)
+        task = find_task(self._tasks, task_id, self.name)
         found = read_scenes(self._opened, self.split, [task.instance_id])
         scene = found.get((task.instance_id, task.view))
         table = scene.tables_of(task).get(name, ()) if scene is not None else ()
         return {column: list(values) for column, values in table}
-
-    def _task(self, task_id: str) -> Task:
-        return find_task(self._tasks, task_id, self.name)
 
     @cached_property
     def _tasks(self) -> list[Task]:

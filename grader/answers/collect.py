@@ -187,7 +187,16 @@ def _read_folder(
     folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
 ) -> None:
     """Read a folder of answers into ``found``; ``prefix`` is ``"<track>/"`` in a sub-folder."""
-    for name in _entries(folder, found):
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        if not prefix:
+            raise UsageError(f"{folder}: cannot be listed ({error.strerror})") from None
+        found.notice(f"{clip(folder.name)}: cannot be listed ({error.strerror}); ignored")
+        return
+    if len(names) > MAX_ENTRIES:
+        found.notice(f"{folder.name}: {len(names)} entries; only {MAX_ENTRIES} are looked at")
+    for name in names[:MAX_ENTRIES]:
         label = prefix + name
         task = by_file.get(name)
         if task is not None:
@@ -208,20 +217,6 @@ def _read_folder(
                 found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {right}")
             elif name.endswith(tuple(MAX_BYTES)):
                 found.note_unknown(clip(label), stem)
-
-
-def _entries(folder: Path, found: Submission) -> list[str]:
-    """Return the first ``MAX_ENTRIES`` names in a folder, sorted; a sub-folder may have none."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError as error:
-        if folder != found.source:
-            found.notice(f"{clip(folder.name)}: cannot be listed ({error.strerror}); ignored")
-            return []
-        raise UsageError(f"{folder}: cannot be listed ({error.strerror})") from None
-    if len(names) > MAX_ENTRIES:
-        found.notice(f"{folder.name}: {len(names)} entries; only {MAX_ENTRIES} are looked at")
-    return names[:MAX_ENTRIES]
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:

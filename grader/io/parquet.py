@@ -61,15 +61,17 @@ def identifier(name: str) -> str:
 def connect() -> duckdb.DuckDBPyConnection:
     """Return a connection to the process's in-memory database, with temporary tables of its own.
 
-    It has one thread, so that equal input gives equal bytes. No content of files is cached. All
-    connections share a database, since making one takes as long as reading a small exam.
+    All connections share a database, since making one takes as long as reading a small exam.
     """
     return _database(os.getpid()).cursor()
 
 
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """Make the in-memory database of a process (its id: a forked one must not use this)."""
+    """Make the in-memory database of a process (its id: a forked one must not use this).
+
+    It has one thread, so that equal input gives equal bytes, and caches no content of files.
+    """
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 
