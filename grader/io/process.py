@@ -41,22 +41,16 @@ def exit_with(main: Callable[[], int]) -> NoReturn:
             # argparse has said all it had to; rich ends a program itself when its reader has gone.
             code = 0 if isinstance(end.__context__, BrokenPipeError) else end.code
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = 0
-        _silence()
     except OSError as error:
-        if not is_unwritable(error):
-            raise
-        with suppress(OSError):  # the same disk may hold both
-            print(f"error: output: {error.strerror}; send it elsewhere", file=sys.stderr)
-        code = UNUSABLE
-        _silence()
+        code = 0 if isinstance(error, BrokenPipeError) else UNUSABLE
+        if code == UNUSABLE:
+            if not is_unwritable(error):
+                raise
+            with suppress(OSError):  # the same disk may hold both
+                print(f"error: output: {error.strerror}; send it elsewhere", file=sys.stderr)
+        # What is still buffered goes nowhere, so that Python has nothing to complain about.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
-
-
-def _silence() -> None:
-    """Send what is still buffered nowhere, so that Python has nothing to complain about."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_unwritable(error: BaseException) -> bool:
@@ -71,9 +65,8 @@ def is_interrupt(error: BaseException) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         stopped = isinstance(cause, RuntimeError) and str(cause) == "Query interrupted"
-        if stopped or isinstance(cause, KeyboardInterrupt):
-            return True
-        if type(cause).__name__ == "InterruptException":  # DuckDB's own
+        named = type(cause).__name__ == "InterruptException"  # DuckDB's own
+        if stopped or named or isinstance(cause, KeyboardInterrupt):
             return True
         cause = cause.__cause__ or cause.__context__
     return False
