@@ -183,10 +183,7 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
 
 
 def _values(
-    reader: Iterator[list[str]],
-    positions: Sequence[int],
-    columns: Sequence[str],
-    rows: int,
+    reader: Iterator[list[str]], positions: Sequence[int], columns: Sequence[str], rows: int
 ) -> list[tuple[float, ...]]:
     """Return the numbers of each column; raises :class:`Invalid` for other than ``rows`` lines."""
     values: list[list[float]] = [[] for _ in positions]

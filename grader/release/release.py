@@ -14,13 +14,7 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.names import did_you_mean, nearest_path
 from grader.io.paths import check_plain
-from grader.release.rows import (
-    TASK_COLUMNS,
-    TRUTH_COLUMNS,
-    check_truth,
-    task_of,
-    truth_of,
-)
+from grader.release.rows import TASK_COLUMNS, TRUTH_COLUMNS, check_truth, task_of, truth_of
 from grader.release.side import Side
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
