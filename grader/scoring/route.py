@@ -30,14 +30,9 @@ class Route:
     paper_loss: float | None
 
 
-def needs_mark(truth: Truth, checked: CheckedAnswer) -> bool:
-    """Return whether the shape's metric applies: a committed answer, an identifiable target."""
-    return checked.status == "scored" and not checked.abstained and not truth.should_abstain
-
-
 def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None) -> Route:
-    """Return pool, loss and points of a task; ``mark`` is given exactly when :func:`needs_mark`
-    says so."""
+    """Return pool, loss and points of a task; ``mark`` is given exactly for a committed answer to an
+    identifiable target."""
     if mark is not None:
         loss = min(mark.loss, cap(shape.pool))
         points = 1 / (1 + mark.loss) if shape.pool.startswith("nrel") else 1 - mark.loss

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import CheckedAnswer, RawAnswer, Score, Truth
-from grader.scoring.route import needs_mark, route
+from grader.scoring.route import route
 from grader.scoring.shape import Task
 
 _LARGEST: Final = 1e300
@@ -87,7 +87,7 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
     ``extra_json`` joins the task's facts with figures of the check and of the mark; later ones win.
     """
     mark = None
-    if needs_mark(truth, checked):
+    if checked.status == "scored" and not checked.abstained and not truth.should_abstain:
         mark = task.shape.score(task, truth, checked.answer)
     routed = route(task.shape, truth, checked, mark)
     extra = {

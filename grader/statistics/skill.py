@@ -97,7 +97,10 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
 
     Replicates draw instances, and both sums of each draw are of the same ones.
     """
-    value = value_of(units)
+    floors = [unit.floor for unit in units if unit.floor is not None]
+    if not units or len(floors) < len(units):
+        return None
+    value = on_scale(WHOLE * fmean(unit.points for unit in units), WHOLE * fmean(floors))
     if value is None:
         return None
     sums: dict[str, tuple[float, float, int]] = {}
@@ -112,15 +115,7 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
         strict=True,
     )
     replicates = [WHOLE * (gained / room) for gained, room in pairs if room > _NO_ROOM]
-    return Skill(value, replicates, WHOLE * fmean(unit.floor or 0.0 for unit in units))
-
-
-def value_of(units: Sequence[Unit]) -> float | None:
-    """Return the skill of ``units``, at most 100, below 0 under the floor; None as in `measure`."""
-    floors = [unit.floor for unit in units if unit.floor is not None]
-    if not units or len(floors) < len(units):
-        return None
-    return on_scale(WHOLE * fmean(unit.points for unit in units), WHOLE * fmean(floors))
+    return Skill(value, replicates, WHOLE * fmean(floors))
 
 
 def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
