@@ -102,17 +102,8 @@ SALT_KEY = hashlib.sha256(b"row salts of the small release").digest()
 OUTSIDE_EXAM = "ate_extra"
 """In ``dev`` but not in its exam ``mini``; ``--exam all`` holds it too."""
 FEW = (
-    "argmax",
-    "sign",
-    "ett",
-    "ate",
-    "ate_extra",
-    "sketch",
-    "sets",
-    "method",
-    "predict",
-    "interval",
-)
+    "argmax", "sign", "ett", "ate", "ate_extra", "sketch", "sets", "method", "predict", "interval",
+)  # fmt: skip
 """Tasks of ``dev`` for a release of a few."""
 SECRET_TASKS = ("predict", "interval", "sketch", "method_unid", "sets", "ate", "ate_unid", "ett")
 """The tasks of split ``test``, each in a scene of its own."""

@@ -18,17 +18,9 @@ from grader.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
-    "numpy",
-    "jinja2",
-    "markdown_it",
-    "pandas",
-    "pyarrow",
-    "datasets",
-    "scipy",
-    "sklearn",
-    "builder",
+    "numpy", "jinja2", "markdown_it", "pandas", "pyarrow", "datasets", "scipy", "sklearn", "builder",
     "causal_exams",
-)
+)  # fmt: skip
 
 
 def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
