@@ -18,8 +18,8 @@ from grader.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
-    "numpy", "jinja2", "markdown_it", "pandas", "pyarrow", "datasets", "scipy", "sklearn", "builder",
-    "causal_exams",
+    "numpy", "jinja2", "markdown_it", "pandas", "pyarrow", "datasets", "scipy", "sklearn",
+    "builder", "causal_exams",
 )  # fmt: skip
 
 
