@@ -24,8 +24,9 @@ from grader.io.schemas import first_problem
 from grader.scoring.model import CheckedAnswer, Predictions, RawAnswer
 from grader.scoring.shape import Shape, Task
 
-_REASONS: Final = Path(__file__).with_name("reasons.toml")
-REASONS: Final[Mapping[str, str]] = tomllib.loads(_REASONS.read_text(encoding="utf-8"))
+REASONS: Final[Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8")
+)
 """Code to what it means, of everything that can be wrong with an answer."""
 
 Step = Callable[[Task, dict[str, Any]], Any]

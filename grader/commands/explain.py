@@ -35,8 +35,6 @@ from grader.tracks import TRACKS
 Line = tuple[str, str]
 """A label and what stands beside it."""
 
-_WIDEST: Final = 100
-"""Characters of a line."""
 _LONGEST: Final = 4000
 """Characters of an answer."""
 
@@ -71,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         last = _truth_lines(task, exam.truths[task.task_id])
     out = console()
     question = task.prompt if arguments.prompt else question_of(task.prompt, "Background")
-    width = min(out.width, _WIDEST)
+    width = min(out.width, 100)
     wrapped = [text for part in question.splitlines() for text in wrap(part, width) or [""]]
     first, rest = (
         [f"{label:<10} {text}" for label, text in lines]

@@ -15,7 +15,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from grader.commands.common import (
     EXAM,
@@ -35,9 +35,6 @@ from grader.pipeline import grade, with_gap
 from grader.reports.build import GradedSubmission
 from grader.reports.table import write_scores
 from grader.tracks import TRACKS
-
-_LONGEST_PATH: Final = 30
-"""Characters that fit beside a task id on a line of 80."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +114,7 @@ def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iter
     if graded.exam.split.reveal:
         for score, _ in costliest(graded.scores, 1):
             where = str(arguments.answers)
-            where = where if len(where) <= _LONGEST_PATH else "ANSWERS"
+            where = where if len(where) <= 30 else "ANSWERS"  # on a line of 80 characters
             yield f"explain {score.task_id} --answers {where}"
         if graded.report["census"]["invalid"] and not arguments.csv:
             yield "--csv scores.csv lists the invalid answers"

@@ -70,9 +70,6 @@ class Program:
 GRADER: Final = Program("python -m grader", {"grader.commands": COMMANDS}, "grade", _EXAMPLES)
 
 
-_COMMAND_WORD: Final = {True: "[COMMAND] … (no command: grade)", False: "COMMAND …"}
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that ends with what to do."""
 
@@ -132,7 +129,8 @@ def _dispatch(words: list[str], program: Program) -> int:
     """Run the command that the first word names, or the default one, on the other words."""
     commands = program.all_commands
     if not words or words[0] in ("-h", "--help"):
-        print_lines(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}", "")
+        words_after = "[COMMAND] … (no command: grade)" if program.default else "COMMAND …"
+        print_lines(f"usage: {program.name} {words_after}", "")
         told = program.examples.replace(GRADER.name, program.name)
         width = max(map(len, commands))
         print_lines(*(f"  {name:<{width}} {text}" for name, text in commands.items()), "")

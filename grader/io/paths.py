@@ -20,7 +20,6 @@ _PLAIN: Final = re.compile(rf"[A-Za-z0-9](?:[A-Za-z0-9._-]{{0,{MAX_NAME - 2}}}[A
 _DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{port}{k}" for port in ("com", "lpt") for k in range(10)}
 )
-_ENDING: Final = len(".parquet")
 
 
 def is_plain(name: object) -> bool:
@@ -49,5 +48,5 @@ def path_inside(folder: Path, name: str, ending: str = "") -> Path:
     ``ending`` is of the code, such as ``.json``, or checked by it. Raises ``UsageError``
     for a name that is not plain, so that nothing outside ``folder`` is ever meant.
     """
-    assert len(ending) <= _ENDING
+    assert len(ending) <= len(".parquet")
     return folder / f"{check_plain(name, f'{folder}:')}{ending}"

@@ -2,22 +2,18 @@
 
 import sys
 import unicodedata
-from typing import Final
-
-_MARKS: Final = 4
-"""Combining marks that a letter may have; a hundred would reach into the lines above it."""
 
 
 def printable(value: str) -> str:
     """Return text in which U+FFFD stands for each character that cannot be printed (controls, line
-    ends, zero-width and bidirectional marks) and for each combining mark after four."""
+    ends, zero-width and bidirectional marks) and for each combining mark of a letter after four."""
     if value.isascii() and value.isprintable():
         return value
     characters = []
     marks = 0
     for character in value:
         marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
-        is_shown = character.isprintable() and marks <= _MARKS
+        is_shown = character.isprintable() and marks <= 4
         characters.append(character if is_shown else "\ufffd")
     return "".join(characters)
 

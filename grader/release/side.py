@@ -21,8 +21,6 @@ from grader.release.rows import COLUMN_TYPES, TEXT
 
 MAX_MANIFEST: Final = 16 << 20
 MAX_TASKS: Final = 1_000_000
-_PRIVATE_CONFIGS: Final = 4
-"""At most so many rows of a private split are committed to for each task."""
 
 
 @dataclass(slots=True)
@@ -64,7 +62,7 @@ class Side:
         listed, track = self.manifest["shards"], config.removesuffix("_exams")
         names = sorted(name for name in listed if pattern.fullmatch(name))
         rows = sum(listed[name]["rows"] for name in names)
-        most = MAX_TASKS * (_PRIVATE_CONFIGS if config == "commitments" else 1)
+        most = MAX_TASKS * (4 if config == "commitments" else 1)  # to four private rows of a task
         if track != config:  # a task each, in each exam
             tasks = sum(
                 listed[name]["rows"] for name in listed if name.startswith(f"{track}/{split}-")

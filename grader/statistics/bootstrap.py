@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REPLICATES: Final = 1000
-_EXAMS: Final = 16
-"""Draws of so many sets of instances are kept: those of an exam and of its tracks."""
-
 Clusters = Mapping[str, tuple[float, int]]
 """Instance to the sum of its values and their number."""
 
@@ -89,7 +86,7 @@ def draw_instances(names: Iterable[str], seed: int, replicates: int = REPLICATES
     return _draws(tuple(dict.fromkeys(names)), seed, replicates)
 
 
-@lru_cache(maxsize=_EXAMS)
+@lru_cache(maxsize=16)  # sets of instances: those of an exam and of its tracks
 def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
     """Return the draws of distinct names, from a cache where possible."""
     import numpy as np
@@ -108,11 +105,6 @@ def cluster_means(clusters: Clusters, seed: int) -> list[float]:
 
 
 LEVEL: Final = 0.95
-NORMAL_QUANTILE: Final = 1.959963984540054
-"""Two-sided 95%."""
-_POWER: Final = 2.801585
-"""Normal quantiles of a two-sided 5% test and of 80% power, added."""
-_NO_SPREAD: Final = 1e-9
 
 
 def seed_of(task_ids: Iterable[str]) -> int:
@@ -144,7 +136,7 @@ def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
 
 def detectable_difference(replicates: Sequence[float]) -> float:
     """Return 2.8 SD of replicates: what a two-sided 5% test sees with 80% power."""
-    return _POWER * stdev(replicates)
+    return 2.801585 * stdev(replicates)  # the normal quantiles of both, added
 
 
 def between_systems(replicates: Sequence[float]) -> float | None:
@@ -155,14 +147,14 @@ def between_systems(replicates: Sequence[float]) -> float | None:
     system. `compare` pairs two systems task by task and sees smaller differences.
     """
     shown = detectable_difference(replicates)
-    return math.sqrt(2) * shown if shown > _NO_SPREAD else None
+    return math.sqrt(2) * shown if shown > 1e-9 else None
 
 
 def wilson(successes: float, trials: int) -> list[float] | None:
     """Return Wilson's 95% interval of a share (0 to 1), never without width; None for no trial."""
     if not trials:
         return None
-    share, z = successes / trials, NORMAL_QUANTILE
+    share, z = successes / trials, 1.959963984540054
     centre = share + z * z / (2 * trials)
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
