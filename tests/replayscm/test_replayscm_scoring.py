@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -118,7 +119,7 @@ def _renamed_task(task: Task, table: dict[str, str]) -> Task:
     names = list(task.inputs["variables"])
     inputs = {key: _rename(value, table) for key, value in task.inputs.items() if key != "worlds"}
     inputs |= {"variables": names, "worlds": _reordered(task.inputs["worlds"], names, table)}
-    return Task(**{**{f: getattr(task, f) for f in task.__slots__}, "inputs": inputs})
+    return replace(task, inputs=inputs)
 
 
 def _renamed_truth(truth: Truth, table: dict[str, str], names: list[str]) -> Truth:
@@ -128,7 +129,7 @@ def _renamed_truth(truth: Truth, table: dict[str, str], names: list[str]) -> Tru
     }
     target["heldout"] = _reordered(truth.target["heldout"], names, table)
     target |= {key: truth.target[key] for key in ("pool", "level")}
-    return Truth(**{**{f: getattr(truth, f) for f in truth.__slots__}, "target": target})
+    return replace(truth, target=target)
 
 
 def _gold(item: Item) -> str:
@@ -260,41 +261,39 @@ def test_the_replay_example_of_section_three() -> None:
     assert (failing.worlds_exact, failing.cells_wrong, failing.cells) == (0, 2, 2)
 
 
-REFERENCE = {
+CASE_THREE = {
     "X1": "(xor X3 X8)",
     "X2": "(xor X3 X8)",
     "X6": "(xor X1 X2)",
     "X7": "(xor X1 X2)",
     "X5": "(iff X4 (xor (and X1 X6) (or X2 X4)))",
 }
-ALTERNATIVE = {**REFERENCE, "X6": "X7"}
-ROOTS = ("X3", "X4", "X8")
+REFERENCE, ALTERNATIVE = (
+    make_program(("X3", "X4", "X8"), parse_map(program))
+    for program in (CASE_THREE, {**CASE_THREE, "X6": "X7"})
+)
 
 
 def test_case_three_rates() -> None:
     """PairDisagreementRate 1.000 and CellDifferenceRate 0.375 under do(X7 = 1)."""
-    reference = make_program(ROOTS, parse_map(REFERENCE))
-    alternative = make_program(ROOTS, parse_map(ALTERNATIVE))
-    assert separation(reference, alternative, "X7", 1) == (1.0, 0.375)
-    assert best_separation(reference, alternative) == 1.0
-    assert separation(reference, alternative, "X7", 0)[0] == 0.0
+    assert separation(REFERENCE, ALTERNATIVE, "X7", 1) == (1.0, 0.375)
+    assert best_separation(REFERENCE, ALTERNATIVE) == 1.0
+    assert separation(REFERENCE, ALTERNATIVE, "X7", 0)[0] == 0.0
 
 
 def test_case_three_witness() -> None:
     """With X4 = 1, X8 = 0, X3 = 1 the reference gives X6 = 0, X5 = 1, the alternative 1 and 0."""
-    reference = make_program(ROOTS, parse_map(REFERENCE))
-    alternative = make_program(ROOTS, parse_map(ALTERNATIVE))
     witness = {"X4": 1, "X8": 0, "X3": 1}
-    assert shows_difference(reference, alternative, "X7", 1, witness)
-    assert not shows_difference(reference, alternative, "X7", 0, witness)
-    assert not shows_difference(reference, alternative, "X7", 1, {"X4": 1, "X8": 0})
+    assert shows_difference(REFERENCE, ALTERNATIVE, "X7", 1, witness)
+    assert not shows_difference(REFERENCE, ALTERNATIVE, "X7", 0, witness)
+    assert not shows_difference(REFERENCE, ALTERNATIVE, "X7", 1, {"X4": 1, "X8": 0})
     names = ("X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8")
     row = json.loads('{"X1":1,"X2":1,"X3":1,"X4":1,"X5":1,"X6":0,"X7":1,"X8":0}')
     world = {"id": "w", "mode": "hard_constant", "targets": ["X7"],
              "rows": ["".join(str(row[name]) for name in names)]}  # fmt: skip
     packed = pack(names, [world])
-    assert replay(reference, packed).exact
-    wrong = replay(alternative, packed).wrong
+    assert replay(REFERENCE, packed).exact
+    wrong = replay(ALTERNATIVE, packed).wrong
     assert {name for name, rows in wrong.items() if rows} == {"X5", "X6"}
 
 

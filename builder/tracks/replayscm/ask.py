@@ -41,12 +41,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
 
 
 def _disclosure_text(inputs: Mapping[str, Any]) -> str:
-    """Return the Markdown list of what is disclosed.
-
-    It has the variables, the roots with the other variables, the order or else the blocks, and the
-    largest number of parents. Hidden roots or a hidden order are named as hidden. What breaks
-    these rules follows as a paragraph.
-    """
+    """Return the Markdown list of what is disclosed and hidden, then what breaks these rules."""
     names, roots = inputs["variables"], inputs["roots"]
     told: dict[str, object] = {"variables": ", ".join(names)}
     if roots is None:
@@ -73,18 +68,13 @@ def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
         f"u{unit:02d}  " + " ".join(bit.rjust(width) for bit in row)
         for unit, row in enumerate(world["rows"])
     )
-    return f"World `{world['id']}`, {_intervention(names, world)}\n\n```\nunit {head}\n{rows}\n```"
-
-
-def _intervention(names: Sequence[str], world: Mapping[str, Any]) -> str:
-    """Return the intervention of a world in words."""
-    if world["mode"] == "none":
-        return "mode `none`"
+    told = f"mode `{world['mode']}`"
     if world["mode"] == "hard_assigned":
-        return f"mode `hard_assigned`, set row by row: {', '.join(world['targets'])}"
-    first = world["rows"][0]
-    settings = [f"{name} = {first[list(names).index(name)]}" for name in world["targets"]]
-    return f"mode `hard_constant`, set: {', '.join(settings)}"
+        told += f", set row by row: {', '.join(world['targets'])}"
+    elif world["mode"] == "hard_constant":
+        first = dict(zip(names, world["rows"][0], strict=True))
+        told += f", set: {', '.join(f'{name} = {first[name]}' for name in world['targets'])}"
+    return f"World `{world['id']}`, {told}\n\n```\nunit {head}\n{rows}\n```"
 
 
 _FORMULAS: Final = {
@@ -107,8 +97,7 @@ def twin(config: ProgramSettings, tasks: int) -> ProgramSettings:
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each constant answer: every mechanism the same formula of the first
-    roots (hidden ones: the first three). An alternative changes only the last mechanism."""
+    """Yield name and text of answers whose mechanisms are all one formula of the first roots."""
     names = list(task.inputs["variables"])
     roots = list(task.inputs["roots"] or names[:3])
     children = [name for name in names if name not in roots]

@@ -54,15 +54,19 @@ def value(tree: Tree, row: Mapping[str, int]) -> int:
 def audit_instance(
     world: Row, truths: Sequence[Row], _label: Row | None, tasks: Mapping[str, Any]
 ) -> list[str]:
-    """Return the problems of one program's records, one line each; empty if there are none.
+    """Return the problems of one program's records, one line each; ``tasks`` holds its task rows.
 
-    ``tasks`` holds its task rows as "tasks". Worlds must be the instance's, the hidden program give
-    their cells, each level begin with the one before. Certificates, undetermined cells and
-    counterexamples are proved by the grader's checker.
+    Worlds must be the instance's, the hidden program give their cells, each level begin with the
+    one before. Certificates and counterexamples are proved by the grader's checker.
     """
     record = json.loads(world["world_json"])
     rows = {row["task_id"]: row for row in tasks["tasks"]}
-    problems = list(_ladder_problems(record))
+    problems = list[str]()
+    for less, more in pairwise(level for level in LEVELS if level in record["levels"]):
+        before, after = record["levels"][less], record["levels"][more]
+        if len(after) <= len(before) or after[: len(before)] != before:
+            told = f"the worlds of {more} do not begin with those of {less}, with others added"
+            problems.append(told)
     for truth in truths:
         target = json.loads(truth["target_json"])
         inputs = json.loads(rows[truth["task_id"]]["inputs_json"])
@@ -95,20 +99,10 @@ def _reproduces(
     targets: tuple[str, ...],
     rows: tuple[str, ...],
 ) -> bool:
-    """Return whether each unset cell is what its mechanism makes of its row: an exact replay. It is
-    cached, since the tasks of an instance share most worlds."""
+    """Return whether each unset cell is what its mechanism makes of its row. Tasks share worlds."""
     trees = [(name, read(text)) for name, text in gold if name not in targets]
     shown = (dict(zip(names, map(int, cells), strict=True)) for cells in rows)
     return all(value(tree, row) == row[name] for row in shown for name, tree in trees)
-
-
-def _ladder_problems(record: Row) -> Iterator[str]:
-    """Yield where a level does not begin with all worlds of the one before."""
-    ladder = [level for level in LEVELS if level in record["levels"]]
-    for less, more in pairwise(ladder):
-        before, after = record["levels"][less], record["levels"][more]
-        if len(after) <= len(before) or after[: len(before)] != before:
-            yield f"the worlds of {more} do not begin with those of {less}, with others added"
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:

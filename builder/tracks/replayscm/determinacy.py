@@ -136,24 +136,21 @@ def is_unique(program: HiddenProgram, tables: PartialTables, completable: Flags)
 
 
 def admitted_sets(tables: PartialTables, limits: ParentLimits) -> Flags:
-    """Return flags, shape (n, sets), of the consistent pairs (V, S) with S among the variables
-    that ``limits`` allow V (``docs/replayscm.md``, 1). Roots have none."""
+    """Return flags (n, sets) of the consistent pairs that ``limits`` allow (1); roots have none."""
     masks = sets_of(tables.n).masks
     allowed = np.array([limits.allowed.get(v, -1) for v in range(tables.n)])[:, None]
     return np.asarray(tables.consistent() & (allowed >= 0) & ((masks & ~allowed) == 0))
 
 
 def completable_pairs(tables: PartialTables, limits: ParentLimits) -> Flags:
-    """Return flags, shape (n, sets), of the pairs (V, S) that occur in some train-exact program
-    under ``limits`` (``docs/replayscm.md``, 2)."""
+    """Return flags (n, sets) of the pairs that occur in some train-exact program (2)."""
     admitted = admitted_sets(tables, limits)
     reach = [_closure(admitted, limits, without=v) for v in range(tables.n)]
     return np.asarray(admitted & ((sets_of(tables.n).masks & ~np.array(reach)[:, None]) == 0))
 
 
 def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = None) -> int:
-    """Return as bits the roots and all variables that can be placed after them, never ``without``:
-    each once all of one of its ``admitted`` sets is placed."""
+    """Return as bits what is known from the roots on: a variable once an admitted set of it is."""
     masks = sets_of(len(admitted)).masks
     waiting = {v: masks[admitted[v]] for v in limits.allowed if v != without}
     known, before = limits.roots, -1
@@ -168,8 +165,7 @@ def _closure(admitted: Flags, limits: ParentLimits, *, without: int | None = Non
 def _undetermined_in_row(
     tables: PartialTables, heldout: ObservedRows, row: int, admitted: Flags, limits: ParentLimits
 ) -> Flags:
-    """Return flags, shape (n,), of the variables that some train-exact program gets wrong in one
-    held-out row (``docs/replayscm.md``, 5). Clamped variables are never wrong."""
+    """Return flags (n,) of what some train-exact program gets wrong in a held-out row (5)."""
     sets, n, clamped = sets_of(tables.n), tables.n, heldout.clamped[row]
     free = [v for v in limits.allowed if not clamped[v]]
     # One column per set D of wrong variables, shape (n, columns).

@@ -35,7 +35,6 @@ from builder.tracks.replayscm.worlds import (
     ReplayWorld,
     UnitThresholds,
     draw_intervention,
-    draw_units,
     intervene,
     is_vacuous,
     simulate,
@@ -48,6 +47,11 @@ TRAINING_WORLDS: Final = 8
 MAX_ADDED: Final = 3
 SEPARATORS: Final = 60
 """Worlds from which at most ``MAX_ADDED`` that rule out local alternatives are chosen."""
+SHORTCUT_SIZE: Final = 5
+"""AST size of the largest shortcuts, whose at most four variables :func:`sets_of` holds."""
+SLACK: Final = 2
+CAP: Final = 8
+"""A local alternative is at most ``SLACK`` larger than the mechanism and at most ``CAP``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ class Evidence:
 def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
     """Draw a program with units and worlds. Raises Rejection by the module docstring's filters."""
     program = sample_program(rng, settings)
-    units = draw_units(rng, settings.rows)
+    fewest_rows, most_rows = settings.rows
+    units = UnitThresholds(rng.random((most_rows, ROOTS)), fewest_rows)
     training, reduction, covered = _training(rng, program, units, settings)
     _check_training(program, training, settings)
     before = len(training)
@@ -95,16 +100,15 @@ def candidate_worlds(
 def _training(
     rng: np.random.Generator, program: HiddenProgram, units: UnitThresholds, settings: Generation
 ) -> tuple[list[ReplayWorld], float, float]:
-    """Return eight worlds, the share of shortcuts that the last four rule out of those that the
-    first four leave, and that of mechanisms of which they rule one out.
-
-    Below the least share of ``settings.survivor_reduction`` the world is added that rules out the
-    most, then any; none passes the largest share. Raises :class:`Rejection` where none is left, or
-    the shortcuts are too few for such a share.
-    """
+    """Return eight worlds, the share of shortcuts left by the first four that the last four rule
+    out, and that of mechanisms which lose one so. The world that rules out the most is added up to
+    the least share of ``settings.survivor_reduction``, then any; none passes the largest share.
+    Raises :class:`Rejection` where none is left, or the shortcuts are too few."""
     least, most = settings.survivor_reduction
     worlds = candidate_worlds(rng, program, units, SEED_WORLDS)
-    found = surviving_shortcuts(program, tabulate_worlds(worlds))
+    caps = dict.fromkeys(program.endogenous, SHORTCUT_SIZE)
+    fitting = _fitting_functions(program, tabulate_worlds(worlds), caps)
+    found = [item for item in fitting if item.members]
     fewest, largest = math.ceil(least * len(found)), math.floor(most * len(found))
     if fewest > largest or (not found and most < 1):
         raise Rejection("survivor reduction")
@@ -145,9 +149,7 @@ def _completes_modes(
 def _check_training(
     program: HiddenProgram, training: Sequence[ReplayWorld], settings: Generation
 ) -> None:
-    """Raise :class:`Rejection` where the training worlds show too little of the program: too few of
-    a mode, or an endogenous variable with too few worlds and rows that compute it, or set in too
-    many worlds."""
+    """Raise :class:`Rejection` where the worlds show too little of a mode or a variable."""
     modes = Counter(world.intervention.mode for world in training)
     if (
         modes["hard_assigned"] < settings.assigned_worlds
@@ -169,10 +171,11 @@ def _disambiguate(
     units: UnitThresholds,
     training: list[ReplayWorld],
 ) -> list[ReplayWorld]:
-    """Return the training worlds and up to three more that each rule out at least three and half of
-    the local alternatives that are left."""
+    """Return the worlds and up to three that each rule out half of the local alternatives left."""
     candidates = candidate_worlds(rng, program, units, SEPARATORS)
-    kills = contradictions(local_alternatives(program, tabulate_worlds(training)), candidates)
+    caps = {child: min(size(program.formulas[child]) + SLACK, CAP) for child in program.endogenous}
+    alternatives = _fitting_functions(program, tabulate_worlds(training), caps)
+    kills = contradictions(alternatives, candidates)
     chosen = list(training)
     while len(kills) and len(chosen) < len(training) + MAX_ADDED:
         totals = kills.sum(axis=0)
@@ -191,8 +194,7 @@ def _heldout(
     training: Sequence[ReplayWorld],
     settings: Generation,
 ) -> list[ReplayWorld]:
-    """Return eight worlds in random order, a share within ``settings.novelty`` on targets new to
-    training, signatures all new. Raises :class:`Rejection` if 2000 draws do not suffice."""
+    """Return eight worlds of new signatures, a share within ``settings.novelty`` on new targets."""
     taken = {world.intervention for world in training}
     known = {world.targets for world in training}
     usual = sorted(known - {()})
@@ -218,15 +220,6 @@ def _heldout(
     raise Rejection("held-out signatures")
 
 
-SHORTCUT_SIZE: Final = 5
-"""AST size of the largest shortcuts, whose at most four variables :func:`sets_of` holds."""
-SLACK: Final = 2
-CAP: Final = 8
-"""A local alternative is at most ``SLACK`` larger than the mechanism and at most ``CAP``."""
-_WEIGHTS: Final = 1 << np.arange(INPUTS)
-"""What turns a row of a function's inputs into the place in its truth table."""
-
-
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """Another function for ``child`` than its mechanism: bit p of ``table`` is the value at pattern
@@ -243,7 +236,7 @@ def contradictions(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) 
     rows, flags = stack(worlds), np.zeros((len(found), len(worlds)), dtype=bool)
     starts = np.cumsum([0, *(len(world.rows) for world in worlds[:-1])])
     for k, item in enumerate(found):
-        pattern = rows.values[:, list(item.members)] @ _WEIGHTS[: len(item.members)]
+        pattern = rows.values[:, list(item.members)] @ (1 << np.arange(len(item.members)))
         wrong = (item.table >> pattern & 1) != rows.values[:, item.child]
         flags[k] = np.logical_or.reduceat(wrong & ~rows.clamped[:, item.child], starts)
     return flags
@@ -251,8 +244,7 @@ def contradictions(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) 
 
 @cache
 def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
-    """Return the truth tables, of four inputs, of the functions that depend on all of the first
-    ``inputs`` inputs and on no other, and have a formula of AST size at most ``cap``."""
+    """Return truth tables of functions of just the first inputs, AST size at most ``cap``."""
     smallest = smallest_formulas()
     listed = smallest.by_size[inputs]
     small = listed[smallest.sizes[listed] <= cap]
@@ -262,25 +254,10 @@ def _small_functions(inputs: int, cap: int) -> NDArray[np.int32]:
     return np.asarray(small[np.array(keep, dtype=bool)])
 
 
-def surviving_shortcuts(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Return all shortcuts that fit the training tables, by variable and set."""
-    shortcuts = _fitting_functions(
-        program, tables, dict.fromkeys(program.endogenous, SHORTCUT_SIZE)
-    )
-    return [item for item in shortcuts if item.members]
-
-
-def local_alternatives(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Return all local alternatives that fit the training tables, by variable and set."""
-    caps = {child: min(size(program.formulas[child]) + SLACK, CAP) for child in program.endogenous}
-    return _fitting_functions(program, tables, caps)
-
-
 def _fitting_functions(
     program: HiddenProgram, tables: PartialTables, caps: Mapping[int, int]
 ) -> list[Alternative]:
-    """Return the functions that are not the mechanism of their variable, depend on all members of a
-    set of variables before it, fit the tables, and have a formula of AST size up to its cap."""
+    """Return functions of earlier variables that fit, up to each child's cap, but its mechanism."""
     sets, consistent = sets_of(program.n), tables.consistent()
     found = []
     for place, child in enumerate(program.order[ROOTS:], start=ROOTS):

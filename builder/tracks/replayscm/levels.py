@@ -39,8 +39,7 @@ CANDIDATES: Final = 40
 
 
 def coverage(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> tuple[int, int]:
-    """Return how many window patterns (assignments to a variable's declared window, in rows where
-    it is not set) the worlds show and how many there are, over endogenous variables."""
+    """Return how many patterns of the windows the worlds show, and how many there are."""
     seen = window_patterns(program, worlds)
     return (
         sum(mask.bit_count() for mask in seen.values()),
@@ -78,12 +77,15 @@ def add_levels(
 
 
 def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[ReplayWorld, ...]:
-    """Return the worlds of Extra Worlds: Original's, then three or four with at most one target,
-    each the candidate with most new window patterns."""
+    """Return Original's worlds and three or four single-target ones with most new patterns."""
     program, added = evidence.program, list[ReplayWorld]()
     seen = window_patterns(program, evidence.training)
+    single = [Intervention("none")]
+    for v in range(program.n):
+        single += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
+        single.append(Intervention("hard_assigned", (v,)))
     while len(added) <= EXTRA_WORLDS:
-        candidates = _simulate_allowed(rng, evidence, _single_targets(rng, program))
+        candidates = _simulate_allowed(rng, evidence, single)
         best, gain, together = _most_new(program, seen, candidates)
         if len(added) == EXTRA_WORLDS and gain < FOURTH_GAIN:
             break
@@ -129,8 +131,7 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw the world that a level adds where it needs none, with 2 to n - 1 random targets. Two
-    levels then never have the same prompt."""
+    """Draw a world for a level that needs none, so that no two levels share a prompt."""
     return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
@@ -161,9 +162,7 @@ def certify(
 def _count_open(
     program: HiddenProgram, tables: PartialTables, pairs: Flags, world: ReplayWorld
 ) -> int:
-    """Return how much would still be open after ``world``: summed over the ``pairs`` (variable,
-    parent set) that stay consistent, the unseen patterns of the set, and four where it lacks a
-    parent of the variable."""
+    """Return what stays open after ``world``: unseen patterns, and 4 a set without a parent."""
     sets, after = sets_of(program.n), tables | tabulate_worlds([world])
     unseen = np.bitwise_count(sets.every & ~after.seen_patterns).astype(np.int64)
     parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[:, None]
@@ -181,15 +180,6 @@ def _simulate_allowed(
         for one in interventions
         if one not in heldout and not is_vacuous(evidence.program, one)
     ]
-
-
-def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
-    """Return the empty intervention, then by variable: set to 0, to 1, row by row."""
-    found = [Intervention("none")]
-    for v in range(program.n):
-        found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
-        found.append(Intervention("hard_assigned", (v,)))
-    return found
 
 
 def _multi_targets(
@@ -213,9 +203,7 @@ def _most_new(
 
 
 def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]:
-    """Return the functions that differ from the hidden mechanism among those that the reference
-    solvers fit to ``tables``, for every pair of a variable and a parent set that some program which
-    fits all of them has. The order is not disclosed: any other variable may be a parent."""
+    """Return what the reference solvers fit to completable pairs beside the hidden mechanisms."""
     sets = sets_of(program.n)
     pairs = completable_pairs(tables, disclosed_limits(program, "hidden"))
     found = []

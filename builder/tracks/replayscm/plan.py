@@ -263,8 +263,7 @@ def plan_programs(
 
 
 def _spread(config: ProgramSettings, total: int) -> list[str]:
-    """Return ``total`` names of strata (or "") in which every run has nearly the requested shares.
-    So the programs of each pool have them, which are listed one after the other."""
+    """Return ``total`` strata (or ""), so that every run has nearly the requested shares."""
     weights = config.strata or {"": 1.0}
     mass, names = sum(weights.values()), list[str]()
     for place in range(1, total + 1):

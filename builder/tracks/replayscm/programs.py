@@ -148,8 +148,7 @@ def sample_formula(
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
-    """Return a formula of every parent once, and up to two more leaves drawn among them, joined
-    and negated at random. It need not depend on all parents."""
+    """Return a formula of every parent and up to two more leaves, joined and negated at random."""
     joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))

@@ -59,15 +59,13 @@ def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
     return smallest_formulas().formula(choice.table, tuple(name_of(v) for v in members))
 
 
-def smallest_fit(tables: PartialTables, child: int, k: int) -> Choice:
-    """Return the smallest function of set ``k`` that completes the partial table of ``child``."""
-    parents = sets_of(tables.n).members[k]
-    return smallest_choice(int(tables.ones[child, k]), int(tables.zeros[child, k]), parents)
-
-
-def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
-    """Return the smallest function of ``parents``, 1 on ``ones`` and 0 on ``zeros`` (bit sets)."""
-    smallest = smallest_formulas()
+def smallest_fit(
+    tables: PartialTables, child: int, k: int, *, ones: int = 0, zeros: int = 0
+) -> Choice:
+    """Return the smallest function of set ``k`` that completes the partial table of ``child``, and
+    is 1 on the patterns ``ones`` and 0 on ``zeros`` (bit sets) besides."""
+    parents, smallest = sets_of(tables.n).members[k], smallest_formulas()
+    ones, zeros = ones | int(tables.ones[child, k]), zeros | int(tables.zeros[child, k])
     table = smallest.smallest(ones, zeros, len(parents))
     return Choice(int(smallest.sizes[table]), parents, table)
 
@@ -169,8 +167,7 @@ def find_alternative(
 def _flips(
     program: HiddenProgram, tables: PartialTables, disclosure: Disclosure
 ) -> Iterator[tuple[int, Choice]]:
-    """Yield a variable and its own mechanism, turned at one unseen pattern, over each completable
-    set that holds its parents."""
+    """Yield each mechanism turned at one unseen pattern of a completable set over its parents."""
     sets, smallest = sets_of(program.n), smallest_formulas()
     pairs = completable_pairs(tables, disclosed_limits(program, disclosure))
     for child, k in np.argwhere(pairs).tolist():
@@ -194,8 +191,7 @@ def extend_table(table: int, inputs: int) -> int:
 
 
 def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, Any] | None:
-    """Return the intervention that separates the two programs most, with the first witness: values
-    of the other roots that show the difference. None if no intervention separates them."""
+    """Return the intervention that separates the programs most, with a witness; None without."""
     rated = [
         (-separation(reference, other, name, value)[0], name, value)
         for name, value in interventions(reference)
@@ -215,15 +211,16 @@ def counterexample(
     program: HiddenProgram, tables: PartialTables, heldout: ObservedRows, deviation: Deviation
 ) -> dict[str, Any]:
     """Return a legal, train-exact program, wrong at ``deviation``: roots, mechanisms as text."""
-    limits, child = deviation.limits, deviation.child
+    limits, child, k = deviation.limits, deviation.child, deviation.set_index
     sets, pairs = sets_of(program.n), completable_pairs(tables, limits)
-    roots = tuple(members(limits.roots))
-    formulas = {child: formula_of(_wrong_choice(tables, heldout, deviation), roots)}
+    roots, values = tuple(members(limits.roots)), heldout.values[deviation.row]
+    here = 1 << int(values @ sets.weights[:, k])
+    wrong = smallest_fit(tables, child, k, **{"zeros" if values[child] else "ones": here})
+    formulas = {child: formula_of(wrong, roots)}
     known = limits.roots
 
     def grow(target: int) -> None:
-        """Give variables a formula over a set of known variables, which makes them known too, until
-        all of ``target`` (bits) is known."""
+        """Give variables formulas over known ones until all of ``target`` (bits) is known."""
         nonlocal known
         while target & ~known:
             for v in [v for v in limits.allowed if v not in formulas]:
@@ -232,22 +229,8 @@ def counterexample(
                     formulas[v] = formula_of(smallest_fit(tables, v, int(inside[0])), roots)
                     known |= 1 << v
 
-    grow(int(sets.masks[deviation.set_index]))
+    grow(int(sets.masks[k]))
     known |= 1 << child
     grow((1 << program.n) - 1)
     texts = {name_of(v): to_text(formulas[v]) for v in sorted(formulas)}
     return {"roots": [name_of(v) for v in roots], "mechanisms": texts}
-
-
-def _wrong_choice(tables: PartialTables, heldout: ObservedRows, deviation: Deviation) -> Choice:
-    """Return the smallest train-consistent function that is wrong at the deviation's pattern."""
-    sets = sets_of(tables.n)
-    child, k = deviation.child, deviation.set_index
-    values = heldout.values[deviation.row]
-    here = 1 << int(values @ sets.weights[:, k])
-    ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
-    if values[child]:
-        zeros |= here
-    else:
-        ones |= here
-    return smallest_choice(ones, zeros, sets.members[k])

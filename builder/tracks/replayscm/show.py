@@ -7,53 +7,31 @@ from typing import Final
 
 from builder.splits.track import Record
 from builder.stories.texts import markdown_table
+from builder.tracks.replayscm.worlds import MODES
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 from grader.tracks.replayscm.shapes import LEVELS
-
-_MODES: Final = ("none", "hard_constant", "hard_assigned")
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     """Return the parts of the report, as Markdown. ``truths`` are the targets by task id."""
-    base = [world for world in worlds if _is_base(world)]
-    paper = [world for world in worlds if not _is_base(world)]
-    return [
-        f"{len(worlds)} programs, {len(truths)} records.",
-        *(_paper(paper) if paper else ()),
-        *(_cohort(base, "Base cohort, ") if base else ()),
-        markdown_table(
-            "What the evidence determines (complete audit)",
-            ("pool", "records", "determined", "unique", "deviating pairs, mean"),
-            _determined_rows(list(truths.values())),
-        ),
-    ]
-
-
-def _paper(worlds: Sequence[Record]) -> list[str]:
-    """Return Markdown tables beside the paper's: programs, worlds, and levels of evidence."""
-    return [
-        *_cohort(worlds),
-        markdown_table(
-            "Levels, over the matched programs (Table F.2)",
-            ("", "Original", "Extra Worlds", "CEx", "Certified"),
-            _level_rows([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
-        ),
-    ]
-
-
-def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
-    """Return Markdown tables of programs and of their worlds, ``told`` before their titles."""
-    heads = ("", "paper", "ours")
-    return [
-        markdown_table(f"{told}Programs (Table B.1)", heads, _program_rows(worlds)),
-        markdown_table(f"{told}Worlds (Table B.1)", heads, _world_rows(worlds)),
-        markdown_table(f"{told}Strata (Table B.2)", *_strata(worlds)),
-    ]
-
-
-def _is_base(world: Record) -> bool:
-    """Return whether a program is of the base cohort, for comparison (Tables F.1 to F.5)."""
-    return any(label.endswith("-Base") for label in world["tasks"].values())
+    cohorts: dict[str, list[Record]] = {"": [], "Base cohort, ": []}
+    for world in worlds:
+        is_base = any(label.endswith("-Base") for label in world["tasks"].values())
+        cohorts["Base cohort, " if is_base else ""].append(world)
+    parts = [f"{len(worlds)} programs, {len(truths)} records."]
+    for cohort, members in cohorts.items():
+        if members:
+            heads = ("", "paper", "ours")
+            parts += [
+                markdown_table(f"{cohort}Programs (Table B.1)", heads, _program_rows(members)),
+                markdown_table(f"{cohort}Worlds (Table B.1)", heads, _world_rows(members)),
+                markdown_table(f"{cohort}Strata (Table B.2)", *_strata(members)),
+            ]
+    if matched := [world for world in worlds if len(world["levels"]) == len(LEVELS)]:
+        levels = ("", "Original", "Extra Worlds", "CEx", "Certified")
+        title = "Levels, over the matched programs (Table F.2)"
+        parts.append(markdown_table(title, levels, _level_rows(matched)))
+    return parts
 
 
 def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
@@ -75,8 +53,7 @@ def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
-    """Return rows of (figure, paper's, ours) about worlds of programs, training ones at level
-    Original."""
+    """Return rows of (figure, paper, ours) about worlds, training ones at level Original."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]
@@ -88,7 +65,7 @@ def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
         ["rows per world", "10–12", _range([len(world["rows"]) for world in training])],
         ["targets per world", "0, usually 1–3", _range(sizes)],
         ["modes", "none, constant, assigned",
-         ", ".join(f"{mode} {modes[mode] / len(training):.0%}" for mode in _MODES)],
+         ", ".join(f"{mode} {modes[mode] / len(training):.0%}" for mode in MODES)],
         ["disambiguation worlds", "0–3", f"{_range(added)}"],
     ]  # fmt: skip
 
@@ -121,36 +98,26 @@ _THRESHOLDS: Final = {
 def _thresholds(record: Record) -> dict[str, list[float]]:
     """Return a program's values of each of ``_THRESHOLDS``, over Original training worlds."""
     training = record["levels"]["original"]
+    known = [world["targets"] for world in training]
     modes = Counter(world["mode"] for world in training)
     computed = [
         [len(world["rows"]) for world in training if child not in world["targets"]]
         for child in record["program"]["mechanisms"]
     ]
-    found: tuple[list[float], ...] = (
+    found: list[list[float]] = [
         [record["statistics"]["survivor_reduction"]],
         [modes["hard_assigned"]],
         [modes["hard_constant"]],
         [len(rows) for rows in computed],
         [sum(rows) for rows in computed],
         [len(training) - len(rows) for rows in computed],
-        [_novelty(record)],
-    )
+        [mean(world["targets"] not in known for world in record["heldout"])],
+    ]
     return dict(zip(_THRESHOLDS, found, strict=True))
 
 
-def _novelty(record: Record) -> float:
-    """Return the share (0 to 1) of held-out worlds whose targets no Original training world has."""
-    known = {tuple(world["targets"]) for world in record["levels"]["original"]}
-    return mean(tuple(world["targets"]) not in known for world in record["heldout"])
-
-
 def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
-    """Return Table F.2's rows of cells: a row a figure (the paper's, then ours), a column a level.
-
-    ``matched`` programs have worlds at every level. Empty without any.
-    """
-    if not matched:
-        return []
+    """Return the rows of Table F.2, a column a level, over programs with worlds at every level."""
     shares = {
         level: [world["coverage"][level][0] / world["coverage"][level][1] for world in matched]
         for level in LEVELS
@@ -173,26 +140,8 @@ def _level_rows(matched: Sequence[Record]) -> list[list[str]]:
     ]
 
 
-def _determined_rows(truths: Sequence[Record]) -> list[list[str]]:
-    """Return by pool: label, records, shares (0 to 1) determined, unique, mean deviating pairs."""
-    rows = []
-    for pool in dict.fromkeys(sorted(truth["pool"] for truth in truths)):
-        members = [truth for truth in truths if truth["pool"] == pool]
-        rows.append(
-            [
-                pool,
-                str(len(members)),
-                f"{mean(truth['determined'] for truth in members):.3f}",
-                f"{mean(truth['unique'] for truth in members):.3f}",
-                f"{mean(truth['deviating'] for truth in members):.1f}",
-            ]
-        )
-    return rows
-
-
 def _range(values: Sequence[float], digits: int = 0) -> str:
-    """Return ``mean (least–most)``, or one value where all are equal, with ``digits`` decimals
-    (the mean at least two)."""
+    """Return ``mean (least–most)``, or the one value where all are equal."""
     low, high = min(values), max(values)
     if low == high:
         return f"{low:.{digits}f}"

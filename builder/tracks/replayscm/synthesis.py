@@ -9,7 +9,6 @@ smaller total by one formula. So all levels follow in turn, and every first find
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -28,7 +27,6 @@ _BATCH: Final = 1 << 20
 Ints = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
 class SmallestFormulas:
     """The smallest formulas of all 65,536 functions of four inputs.
 
@@ -38,15 +36,28 @@ class SmallestFormulas:
     truth table). The outermost operator of f is ``OPERATORS[operators[f]]``, over the functions
     ``left[f]`` and ``right[f]``. Where ``left[f]`` is itself a chain of operator k,
     ``chain_left[k, left[f]]`` and ``chain_right[k, left[f]]`` split it further. Absent
-    arguments are -1. For a single input ``left[f]`` is its number."""
+    arguments are -1. For a single input ``left[f]`` is its number.
 
-    sizes: NDArray[np.uint8]
-    by_size: tuple[Ints, ...]
-    operators: NDArray[np.int8]
-    left: Ints
-    right: Ints
-    chain_left: Ints
-    chain_right: Ints
+    In the search ``levels[s]`` are the functions of smallest size s, ``chains[k][t]`` those first
+    found as a chain of operator k with total t, and ``chained[k]`` flags all of these.
+    """
+
+    def __init__(self) -> None:
+        """Search size after size, in a few tenths of a second."""
+        self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
+        self.operators = np.full(FUNCTIONS, -1, dtype=np.int8)
+        self.left = np.full(FUNCTIONS, -1, dtype=np.int32)
+        self.right = np.full(FUNCTIONS, -1, dtype=np.int32)
+        shape = (len(_NARY), FUNCTIONS)
+        self.chained = np.zeros(shape, dtype=bool)
+        self.chain_left = np.full(shape, -1, dtype=np.int32)
+        self.chain_right = np.full(shape, -1, dtype=np.int32)
+        none = np.zeros(0, dtype=np.int32)
+        self.levels: list[Ints] = [none]
+        self.chains: list[list[Ints]] = [[none] for _ in _NARY]
+        self._run()
+        order = np.lexsort((np.arange(FUNCTIONS), self.sizes)).astype(np.int32)
+        self.by_size = tuple(order[_ignores(order, inputs)] for inputs in range(INPUTS + 1))
 
     def formula(self, table: int, names: tuple[str, ...]) -> Formula:
         """Return the smallest formula of ``table``, input i called ``names[i]``; the search's first
@@ -79,52 +90,7 @@ class SmallestFormulas:
         fits = ((listed & ones) == ones) & ((listed & zeros) == 0)
         return int(listed[int(fits.argmax())])
 
-
-@cache
-def smallest_formulas() -> SmallestFormulas:
-    """Return the table, computed once a process in a few tenths of a second."""
-    search = _Search()
-    search.run()
-    order = np.lexsort((np.arange(FUNCTIONS), search.sizes)).astype(np.int32)
-    return SmallestFormulas(
-        search.sizes,
-        tuple(order[_ignores(order, inputs)] for inputs in range(INPUTS + 1)),
-        search.operators,
-        search.left,
-        search.right,
-        search.chain_left,
-        search.chain_right,
-    )
-
-
-def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
-    """Return by truth table whether it depends on the first ``inputs`` inputs at most."""
-    ignored = np.ones(len(tables), dtype=bool)
-    for place in range(inputs, INPUTS):
-        ones = input_column(place, INPUTS)
-        ignored &= (tables & ones) >> (1 << place) == tables & (FULL ^ ones)
-    return ignored
-
-
-class _Search:
-    """The search that fills the arrays of :class:`SmallestFormulas`, size after size. ``levels[s]``
-    are the functions of smallest size s. ``chains[k][t]`` are the functions first found as a chain
-    of operator k with total t; ``chained[k]`` flags all those found so far."""
-
-    def __init__(self) -> None:
-        self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
-        self.operators = np.full(FUNCTIONS, -1, dtype=np.int8)
-        self.left = np.full(FUNCTIONS, -1, dtype=np.int32)
-        self.right = np.full(FUNCTIONS, -1, dtype=np.int32)
-        shape = (len(_NARY), FUNCTIONS)
-        self.chained = np.zeros(shape, dtype=bool)
-        self.chain_left = np.full(shape, -1, dtype=np.int32)
-        self.chain_right = np.full(shape, -1, dtype=np.int32)
-        none = np.zeros(0, dtype=np.int32)
-        self.levels: list[Ints] = [none]
-        self.chains: list[list[Ints]] = [[none] for _ in _NARY]
-
-    def run(self) -> None:
+    def _run(self) -> None:
         """Fill the arrays until every function has a size."""
         new = np.array([input_column(i, INPUTS) for i in range(INPUTS)], dtype=np.int32)
         self._claim(new, 1, "", np.arange(INPUTS, dtype=np.int32), np.full(INPUTS, -1, np.int32))
@@ -158,13 +124,27 @@ class _Search:
                 yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
 
     def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
-        """Record size, operator and aligned arguments of those of ``values`` without a size yet.
-        Return these, each once and ascending."""
+        """Record how those of ``values`` without a size are made; return these, ascending."""
         chosen, first = _first(values, self.sizes != 0)
         self.sizes[chosen] = size
         self.operators[chosen] = OPERATORS.index(operator)
         self.left[chosen], self.right[chosen] = left[first], right[first]
         return chosen
+
+
+@cache
+def smallest_formulas() -> SmallestFormulas:
+    """Return the table, searched once a process."""
+    return SmallestFormulas()
+
+
+def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
+    """Return by truth table whether it depends on the first ``inputs`` inputs at most."""
+    ignored = np.ones(len(tables), dtype=bool)
+    for place in range(inputs, INPUTS):
+        ones = input_column(place, INPUTS)
+        ignored &= (tables & ones) >> (1 << place) == tables & (FULL ^ ones)
+    return ignored
 
 
 def _first(values: Ints, known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.intp]]:

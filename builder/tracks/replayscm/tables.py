@@ -76,8 +76,7 @@ class PartialTables:
         return self.zeros | self.ones
 
     def consistent(self) -> Flags:
-        """Return flags (n, sets) of V and S: V not in S, and no pattern of S seen with both values
-        of V."""
+        """Return flags (n, sets): V not in S, and no pattern of S seen with both values of V."""
         own = sets_of(self.n).masks >> np.arange(self.n)[:, None] & 1 == 1
         return np.asarray(((self.zeros & self.ones) == 0) & ~own)
 

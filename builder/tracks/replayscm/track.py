@@ -123,24 +123,6 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
     return target
 
 
-def hidden_world(made: Instance, stratum: str, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return the world row's content: program, ``stratum``, worlds, and figures of its
-    construction. ``tasks`` maps task ids to labels of pools."""
-    program = made.evidence.program
-    return {
-        "stratum": stratum,
-        "program": program.to_json(),
-        "blocks": [_names(block) for block in made.blocks],
-        "levels": {level: worlds_json(worlds, "train") for level, worlds in made.levels.items()},
-        "heldout": worlds_json(made.evidence.heldout, "heldout"),
-        "coverage": {
-            level: list(coverage(program, worlds)) for level, worlds in made.levels.items()
-        },
-        "statistics": dict(made.evidence.statistics),
-        "tasks": dict(tasks),
-    }
-
-
 def _cells(flags: Flags) -> dict[str, str]:
     """Return each variable's flagged rows, if any, by label: hexadecimal, bit r for row r."""
     return {
@@ -159,8 +141,7 @@ MAX_ATTEMPTS: Final = 100
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return a program's tasks, as rows by table. Public ids are keyed hashes and name no pool.
-    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do."""
+    """Return a program's tasks, as rows by table; ``UsageError`` when no attempt will do."""
     make = partial(_try, spec, ProgramPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
 
@@ -179,8 +160,18 @@ def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[st
         inputs = task_inputs(made, pool, target["determined"])
         prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
-    hidden = hidden_world(made, plan.stratum, labels)
-    world = rows.world_row(spec, attempt, f"n{made.evidence.program.n}", hidden)
+    program, levels = made.evidence.program, made.levels.items()
+    hidden = {
+        "stratum": plan.stratum,
+        "program": program.to_json(),
+        "blocks": [_names(block) for block in made.blocks],
+        "levels": {level: worlds_json(worlds, "train") for level, worlds in levels},
+        "heldout": worlds_json(made.evidence.heldout, "heldout"),
+        "coverage": {level: list(coverage(program, worlds)) for level, worlds in levels},
+        "statistics": dict(made.evidence.statistics),
+        "tasks": labels,
+    }
+    world = rows.world_row(spec, attempt, f"n{program.n}", hidden)
     return {"replayscm": tasks, "replayscm_truth": truths, "replayscm_worlds": [world]}
 
 

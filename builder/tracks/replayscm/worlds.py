@@ -11,11 +11,10 @@ from builder.tracks.replayscm.programs import HiddenProgram, name_of
 
 Mode = Literal["none", "hard_constant", "hard_assigned"]
 MODES: Final[dict[Mode, float]] = {"none": 0.08, "hard_constant": 0.22, "hard_assigned": 0.70}
-ROWS: Final = (10, 12)
 LEVELS: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Probabilities of a root, one drawn for each root and world."""
 BIASES: Final = (0.3, 0.5, 0.7)
-"""Probabilities of a 1 in an assigned column."""
+"""Probabilities of a 1 in an assigned column; if all its bits are equal, one is flipped."""
 
 Bits = NDArray[np.uint8]
 
@@ -68,11 +67,6 @@ class UnitThresholds:
     fewest: int
 
 
-def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> UnitThresholds:
-    """Draw the units for worlds that have ``rows[0]`` to ``rows[1]`` rows."""
-    return UnitThresholds(rng.random((rows[1], 3)), rows[0])
-
-
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
     """Draw a mode by its share, and one to three targets (none in mode none)."""
     mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
@@ -80,8 +74,7 @@ def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
 
 
 def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Intervention:
-    """Draw an intervention of ``mode`` on ``count`` random variables, with constants if it is
-    hard_constant."""
+    """Draw an intervention of ``mode`` on ``count`` random variables."""
     targets = tuple(sorted(int(v) for v in rng.choice(n, size=count, replace=False)))
     return intervene(rng, mode, targets)
 
@@ -110,11 +103,12 @@ def simulate(
     for place, root in enumerate(program.roots):
         rows[:, root] = units.thresholds[:count, place] < levels[place]
     for place, target in enumerate(intervention.targets):
-        rows[:, target] = (
-            intervention.constants[place]
-            if intervention.mode == "hard_constant"
-            else _draw_assigned_column(rng, count)
-        )
+        if intervention.mode == "hard_constant":
+            rows[:, target] = intervention.constants[place]
+        else:
+            rows[:, target] = rng.random(count) < rng.choice(BIASES)
+            if rows[:, target].min() == rows[:, target].max():
+                rows[int(rng.integers(count)), target] ^= 1
     run_program(program, rows, intervention.targets)
     return ReplayWorld(intervention, rows)
 
@@ -123,18 +117,9 @@ def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) ->
     """Compute the other endogenous variables in place, given roots and ``targets``."""
     for child in program.endogenous:
         if child not in targets:
-            pattern = np.zeros(len(rows), dtype=np.int64)
-            for bit, parent in enumerate(program.parents[child]):
-                pattern |= rows[:, parent].astype(np.int64) << bit
+            parents = list(program.parents[child])
+            pattern = rows[:, parents].astype(np.int64) @ (1 << np.arange(len(parents)))
             rows[:, child] = (program.tables[child] >> pattern) & 1
-
-
-def _draw_assigned_column(rng: np.random.Generator, count: int) -> Bits:
-    """Draw ``count`` bits by a probability of ``BIASES``; if all are equal, one is flipped."""
-    column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
-    if column.min() == column.max():
-        column[int(rng.integers(count))] ^= 1
-    return column
 
 
 RARE: Final = (0.05, 0.95)
