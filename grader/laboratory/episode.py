@@ -21,8 +21,6 @@ Reading = dict[str, float]
 
 MAX_READING: Final = 1e50
 """No reading of an episode may be as large: figures of a session square readings and add them."""
-
-
 _UNIT: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _FILLING: Final = re.compile(r"[\s_\-]+")
 _TARGET_ALIASES: Final = ("freq", "frequency", "resonancefreq", "resonancefrequency")
@@ -35,14 +33,15 @@ def plain(name: str) -> str:
     return _FILLING.sub("", _UNIT.sub("", text))
 
 
-class AmbiguousNames(ValueError):
-    """Raised for two nodes that one spelling could mean."""
+class EpisodeError(ValueError):
+    """Raised for an episode that breaks the format; the message names the member."""
 
 
 def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
     """Return each node's name by plain spelling, display name and (target) usual short forms.
 
-    A property called so keeps its short form. Raises :class:`AmbiguousNames`.
+    A property called so keeps its short form. Raises :class:`EpisodeError` where two nodes have
+    one spelling.
     """
     target = public["target"]
     found: dict[str, str] = {}
@@ -50,14 +49,10 @@ def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
         name = entry["name"]
         for spelling in {plain(name), plain(entry["display"])} - {""}:
             if found.setdefault(spelling, name) != name:
-                raise AmbiguousNames(f"{name} and {found[spelling]} are spelled alike")
+                raise EpisodeError(f"{name} and {found[spelling]} are spelled alike")
     for alias in _TARGET_ALIASES:
         found.setdefault(alias, target["name"])
     return found
-
-
-class EpisodeError(ValueError):
-    """Raised for an episode that breaks the format; the message names the member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +99,7 @@ class Episode:
         """
         try:
             return cls._parse(task_id, public, private)
-        except (LookupError, OverflowError, AmbiguousNames) as error:
+        except (LookupError, OverflowError) as error:
             raise EpisodeError(f"malformed: {type(error).__name__}: {error}") from None
         except CycleError as error:
             circle = min(error.args[1])
@@ -234,9 +229,7 @@ def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbanc
 def _check_agreement(episode: Episode) -> None:
     """Raise :class:`EpisodeError` where the public part does not follow from the private one.
 
-    Every reading that is shown must be what the model gives, number for number. The shifts (None
-    where they are not told), the range of the prediction and whether the target may be a parent
-    must fit too.
+    Shown readings are what the model gives, number for number; told shifts are None or the hidden.
     """
     public, private, model = episode.public, episode.private, episode.model
     if len(public["records"]) != len(private["records"]):

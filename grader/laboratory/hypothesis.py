@@ -1,27 +1,28 @@
 """The hypothesis language: a strict schema, and errors an agent can be asked again with.
 
 A hypothesis states directed edges, the target's equation in the episode's family, and the
-coefficients of that equation (paper §4 and A.5). A step record has five fields (memory, thought,
-past data, hypothesis, experiment), of which only the hypothesis is read.
+coefficients of that equation (paper §4 and A.5). The equation is a sum of terms, read factor by
+factor and never evaluated. A step record has five fields (memory, thought, past data, hypothesis,
+experiment), of which only the hypothesis is read.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from grader.io.jsonio import clip
 from grader.laboratory.episode import MAX_NAME, plain
-from grader.laboratory.equation import (
-    BASE,
-    MAX_COEFFICIENT,
-    BadHypothesis,
-    Equation,
-    Term,
-    read_equation,
-)
 
+Term = tuple[str, int]
+"""A parent and its power; :data:`BASE` stands for the base."""
+Equation = dict[Term, float | None]
+"""The terms as they are written: a number, None where a coefficient's name stands instead."""
+
+BASE: Final = ("", 0)
+MAX_COEFFICIENT: Final = 1e12
 STEP_FIELDS: Final = ("memory", "thought", "past_data", "hypothesis", "experiment")
 MAX_EDGES: Final = 200
 MAX_EQUATION: Final = 2000
@@ -29,6 +30,15 @@ _MEMBERS: Final = ("edges", "freq_equation", "coefficients")
 _SYMBOLS: Final = (("c_", "", 1), ("c2_", "", 2), ("c_", "_1", 2), ("c_", "_2", 1))
 """How a coefficient's name may be written around its parent's, and the power that it belongs to.
 Only the first stands in linear equations."""
+_SIGNS: Final = re.compile(r"[\s+-]*+")
+_FACTOR: Final = re.compile(
+    r"\s*+(?:(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?)"
+    r"|(?P<name>[^\W\d]\w*+)(?:\s*+(?:\^|\*\*)\s*+(?P<power>[\w.]++))?)\s*+"
+)
+
+
+class BadHypothesis(ValueError):
+    """Raised for a hypothesis that does not follow the schema; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +73,8 @@ def parse_hypothesis(
 ) -> Hypothesis:
     """Return the hypothesis in a document, which may be a step record that holds it.
 
-    ``public`` is the public part of the episode. ``spellings`` maps plain spellings to nodes
-    (:func:`grader.laboratory.episode.spellings_of`). Raises :class:`BadHypothesis`, also for a
-    hypothesis that contradicts itself or the public part.
+    ``public`` is the public part of the episode, ``spellings`` what ``spellings_of`` makes of it.
+    Raises :class:`BadHypothesis`, also where the hypothesis contradicts itself or the public part.
     """
     if isinstance(document, Mapping) and "hypothesis" in document:
         if strange := [key for key in document if key not in STEP_FIELDS]:
@@ -99,10 +108,11 @@ class _Parser:
         edges = self._edges(document["edges"])
         base, coefficients = self._coefficients(document["coefficients"])
         equation = self._equation(document["freq_equation"])
+        has_base, stated_base = BASE in equation, equation.pop(BASE, None)
         self._check_agreement(edges, coefficients, equation)
-        if equation.base is not None:
-            _check_equal("the base", equation.base, base)
-        elif not equation.constant and base:
+        if stated_base is not None:
+            _check_equal("the base", stated_base, base)
+        elif not has_base and base:
             raise BadHypothesis("freq_equation: the base is missing; write base + …")
         terms = {
             parent: (coefficients.get((parent, 1), 0.0), coefficients.get((parent, 2), 0.0))
@@ -137,32 +147,47 @@ class _Parser:
             if parent == self._target and not self._target_acts:
                 raise BadHypothesis(f"{where}: {parent} acts on nothing here; leave it out")
             edges.add((parent, child))
-        _refuse_circle(edges)
+        sorter = TopologicalSorter[str]()
+        for parent, child in sorted(edges):
+            sorter.add(child, parent)
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            circle = " to ".join(error.args[1])
+            raise BadHypothesis(
+                f"edges: a circle from {circle}; nothing acts on itself, so leave one of them out"
+            ) from None
         return frozenset(edges)
 
-    def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
+    def _coefficients(self, value: object) -> tuple[float | None, Equation]:
         """Return (base, coefficients by (parent, power 1 or 2)), None for each null."""
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:
             raise BadHypothesis("coefficients: too many entries")
-        found: dict[Term, float | None] = {}
+        base, found = None, Equation()
         for key, number in value.items():
-            coefficient = _coefficient(key, number)
+            if isinstance(number, bool) or not isinstance(number, int | float | None):
+                raise BadHypothesis(
+                    f"coefficients: {clip(key)} is {clip(number)}; write a number or null"
+                )
+            if not abs(number or 0) <= MAX_COEFFICIENT:
+                raise BadHypothesis(f"coefficients: {clip(key)} is beyond ±{MAX_COEFFICIENT:g}")
+            coefficient = None if number is None else float(number)
             if key == "base":
+                base = coefficient
                 continue
             term = self._term(key)
             if term is None:
                 forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
-                declared = ", ".join(self._properties())
                 raise BadHypothesis(
-                    f"coefficients: {clip(key)} names no term; write base, {forms}, "
-                    f"with a name of {declared}"
+                    f"coefficients: {clip(key)} names no term; write base, {forms}, with a name of "
+                    f"{self._property_names()}"
                 )
             if term in found:
                 raise BadHypothesis(f"coefficients: {clip(key)} is given twice; keep one")
             found[term] = coefficient
-        return _coefficient("base", value["base"]), found
+        return base, found
 
     def _term(self, key: str) -> Term | None:
         """Return the (parent, power) that a coefficient's name means, None if it means none."""
@@ -174,9 +199,9 @@ class _Parser:
                     return node, power
         return None
 
-    def _properties(self) -> Iterable[str]:
-        """The node names but the target's, each once."""
-        return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
+    def _property_names(self) -> str:
+        """Return the names of the properties as a list in words."""
+        return ", ".join(dict.fromkeys(n for n in self._spellings.values() if n != self._target))
 
     def _equation(self, text: object) -> Equation:
         """Return the target's equation in a text with or without its left side ``target =``."""
@@ -201,25 +226,21 @@ class _Parser:
             return "base", BASE
         term = self._term(name)
         if term is None:
-            declared = ", ".join(self._properties())
             raise BadHypothesis(
-                f"freq_equation: {clip(name)} is not declared; use {declared}, base, c_<name>"
+                f"freq_equation: {clip(name)} is not declared; use {self._property_names()}, base, "
+                "c_<name>"
             )
         return "symbol", term
 
     def _check_agreement(
         self,
         edges: frozenset[tuple[str, str]],
-        coefficients: Mapping[Term, float | None],
+        coefficients: Equation,
         equation: Equation,
     ) -> None:
-        """Raise ``BadHypothesis`` unless edges, equation and coefficients agree.
-
-        They must have the same parents and terms, and a number that stands in the equation must be
-        the coefficient given. A parent whose coefficients are all 0 is refused.
-        """
+        """Raise ``BadHypothesis`` unless edges, equation and coefficients have the same terms."""
         parents = {parent for parent, child in edges if child == self._target}
-        in_equation = {parent for parent, _ in equation.terms}
+        in_equation = {parent for parent, _ in equation}
         if parents != in_equation:
             odd = min(parents ^ in_equation)
             sides = ("edges", "freq_equation") if odd in parents else ("freq_equation", "edges")
@@ -227,14 +248,14 @@ class _Parser:
                 f"{odd} is a parent of {self._target} in {sides[0]} but not in {sides[1]}; "
                 "make them agree"
             )
-        if not self._quadratic and any(power == 2 for _, power in equation.terms):
+        if not self._quadratic and any(power == 2 for _, power in equation):
             raise BadHypothesis("freq_equation: a square, but the family is linear")
-        if coefficients.keys() != equation.terms.keys():
-            parent, power = min(coefficients.keys() ^ equation.terms.keys())
+        if coefficients.keys() != equation.keys():
+            parent, power = min(coefficients.keys() ^ equation.keys())
             term = f"{parent}^2" if power == 2 else parent
-            missing = "coefficients" if (parent, power) in equation.terms else "freq_equation"
+            missing = "coefficients" if (parent, power) in equation else "freq_equation"
             raise BadHypothesis(f"the term {term} is missing in {missing}; make them agree")
-        for (parent, power), number in equation.terms.items():
+        for (parent, power), number in equation.items():
             if number is not None:
                 term = f"{parent}^2" if power == 2 else parent
                 _check_equal(f"the coefficient of {term}", number, coefficients[parent, power])
@@ -246,31 +267,6 @@ class _Parser:
                 )
 
 
-def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
-    """Raise ``BadHypothesis`` if the edges, as (parent, child), have a directed circle."""
-    sorter = TopologicalSorter[str]()
-    for parent, child in sorted(edges):
-        sorter.add(child, parent)
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        circle = " to ".join(error.args[1])
-        raise BadHypothesis(
-            f"edges: a circle from {circle}; nothing acts on itself, so leave one of them out"
-        ) from None
-
-
-def _coefficient(key: object, value: object) -> float | None:
-    """Return the coefficient ``value``, None for null. ``key`` names it in a ``BadHypothesis``."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadHypothesis(f"coefficients: {clip(key)} is {clip(value)}; write a number or null")
-    if not abs(value) <= MAX_COEFFICIENT:
-        raise BadHypothesis(f"coefficients: {clip(key)} is beyond ±{MAX_COEFFICIENT:g}")
-    return float(value)
-
-
 def _check_equal(what: str, written: float, given: float | None) -> None:
     """Raise ``BadHypothesis`` unless the equation's number is the coefficient that was given."""
     if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
@@ -278,6 +274,83 @@ def _check_equal(what: str, written: float, given: float | None) -> None:
             f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "
             "make them agree"
         )
+
+
+def read_equation(text: str, factor: Callable[[str], tuple[str, Term]]) -> Equation:
+    """Return the equation on a right side, or raise :class:`BadHypothesis`.
+
+    ``factor`` gives the kind of a name (``variable``, ``symbol`` or ``base``) and its term.
+    """
+    equation, text, place = Equation(), text.strip(), 0
+    while place < len(text):
+        signs = _SIGNS.match(text, place)
+        assert signs is not None
+        if place and not signs[0]:
+            raise BadHypothesis(
+                f"freq_equation: {clip(text[place : place + 12])} is not expected there; "
+                "write a sum of coefficient*name"
+            )
+        is_negative = signs[0].count("-") % 2 == 1
+        place, number, symbol, variable = _read_product(text, signs.end(), factor)
+        if symbol is not None and (number is not None or is_negative):
+            raise BadHypothesis(
+                "freq_equation: a coefficient's name already stands for sign and number; "
+                "write it with + and alone"
+            )
+        term = variable or BASE
+        if symbol not in (None, term):
+            raise BadHypothesis(
+                "freq_equation: a coefficient alone or before another variable than its own"
+            )
+        if term in equation:
+            twice = f"{term[0]} has two terms of one power" if variable else "two constants"
+            raise BadHypothesis(f"freq_equation: {twice}; add them up")
+        factors = 1.0 if number is None else number
+        equation[term] = None if symbol else -factors if is_negative else factors
+    return equation
+
+
+def _read_product(
+    text: str, place: int, factor: Callable[[str], tuple[str, Term]]
+) -> tuple[int, float | None, Term | None, Term | None]:
+    """Return (place after a product, number, symbol's term, variable's term), each or None."""
+    number: float | None = None
+    symbol: Term | None = None
+    variable: Term | None = None
+    while True:
+        match = _FACTOR.match(text, place)
+        if match is None:
+            rest = text[place : place + 12].strip()
+            if not rest or rest[0] in "+-*^=":
+                raise BadHypothesis(
+                    "freq_equation: it ends, or two operators meet, where a number or a name "
+                    "should be"
+                )
+            raise BadHypothesis(
+                f"freq_equation: {clip(rest)} cannot be read; write a sum of coefficient*name"
+            )
+        place = match.end()
+        if match["number"]:
+            if not (value := float(match["number"])) <= MAX_COEFFICIENT:
+                raise BadHypothesis(f"freq_equation: {clip(match['number'])} is too large")
+            number = value if number is None else number * value
+        else:
+            kind, term = factor(match["name"])
+            if kind == "variable":
+                if variable is not None:
+                    raise BadHypothesis("freq_equation: a product of two variables")
+                if match["power"] not in (None, "1", "2"):
+                    raise BadHypothesis("freq_equation: a power other than 2")
+                variable = term[0], int(match["power"] or 1)
+            elif match["power"]:
+                raise BadHypothesis("freq_equation: a power of a coefficient")
+            elif symbol is not None:
+                raise BadHypothesis("freq_equation: two coefficients in one term")
+            else:
+                symbol = term
+        if not text.startswith("*", place):
+            return place, number, symbol, variable
+        place += 1
 
 
 def write_hypothesis(

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal, NoReturn
 
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
-from grader.laboratory.equation import BadHypothesis
-from grader.laboratory.hypothesis import EMPTY, Hypothesis, parse_hypothesis
+from grader.laboratory.hypothesis import EMPTY, BadHypothesis, Hypothesis, parse_hypothesis
 from grader.laboratory.model import round_reading
 from grader.laboratory.transcript import Line, seal, write_line
 
@@ -67,14 +66,8 @@ class Laboratory:
             submission=submission,
             mode=episode.mode,
             budget=episode.budget,
-            opening=self.opening,
+            opening=episode.public["opening"],
         )
-
-    @property
-    def opening(self) -> Reading | None:
-        """The manipulator crystal's first reading, None where the episode does not show it."""
-        shown = self.episode.public["opening"]
-        return None if shown is None else dict(shown)
 
     @property
     def final_hypothesis(self) -> Hypothesis:
@@ -122,22 +115,15 @@ class Laboratory:
         Raises :class:`RefusedRequest` with the parser's error. The third failure in a row in one
         step is recorded as that step's parse failure.
         """
-        request = {"op": "hypothesis"}
         self._refuse_when_closed()
+        over = ""
         if self._failed_attempts >= MAX_ATTEMPTS:
-            self._refuse(
-                "hypothesis",
-                "this step's hypothesis failed to parse three times and is recorded so; go on "
-                "with an intervention or the prediction",
-                request,
-            )
-        if self._records_in_step >= MAX_RECORDS_PER_STEP:
-            self._refuse(
-                "hypothesis",
-                f"at most {MAX_RECORDS_PER_STEP} hypotheses a step; go on with an intervention or "
-                "the prediction",
-                request,
-            )
+            over = "this step's hypothesis failed to parse three times and is recorded so"
+        elif self._records_in_step >= MAX_RECORDS_PER_STEP:
+            over = f"at most {MAX_RECORDS_PER_STEP} hypotheses a step"
+        if over:
+            advice = f"{over}; go on with an intervention or the prediction"
+            self._refuse("hypothesis", advice, {"op": "hypothesis"})
         try:
             document = _storable(record)
             hypothesis = parse_hypothesis(document, self.episode.public, self.episode.spellings)
@@ -151,8 +137,7 @@ class Laboratory:
         return hypothesis
 
     def open_reactor(self) -> Reading:
-        """End the experiments; return the reactor crystal's properties without frequency, at
-        each call the same."""
+        """End the experiments; return the reactor's properties, the same at each call."""
         self._refuse_when_closed()
         shown = dict(self.episode.public["reactor"])
         if self.phase == "experiments":
@@ -202,12 +187,9 @@ class Laboratory:
             self._append("refused", request=request, error=error)
 
     def note_hypothesis_failure(self, error: str, attempt: int) -> None:
-        """Write down parse failure ``attempt``, counted from 1 in a row: a reprompt, or the step's
-        parse failure."""
+        """Write down parse failure ``attempt`` of a step, from 1; the third is the step's."""
         if attempt != self._failed_attempts + 1:
-            raise RefusedRequest(
-                "hypothesis", "the attempts at a hypothesis are counted one by one"
-            )
+            raise RefusedRequest("hypothesis", "attempts at a hypothesis are counted one by one")
         self._failed_attempts = attempt
         if attempt == MAX_ATTEMPTS:
             self.parse_failures += 1
@@ -292,14 +274,13 @@ def _storable(record: object) -> object:
     """Return ``record`` as a transcript holds it; ``BadHypothesis`` if too large or no JSON."""
     try:
         data = canonical_json(record).encode("utf-8")
-        if len(data) > MAX_RECORD:
-            raise BadHypothesis(f"the record is over {MAX_RECORD >> 10} KiB; shorten it")
+    except (TypeError, RecursionError, UnicodeEncodeError) as error:
+        raise BadHypothesis(f"the record is not JSON ({type(error).__name__})") from None
+    except ValueError:
+        raise BadHypothesis("a number in the record is not finite") from None
+    if len(data) > MAX_RECORD:
+        raise BadHypothesis(f"the record is over {MAX_RECORD >> 10} KiB; shorten it")
+    try:
         return parse_strict(data, max_depth=_RECORD_DEPTH)
     except BadJson as error:
         raise BadHypothesis(error.message) from None
-    except (TypeError, RecursionError, UnicodeEncodeError) as error:
-        raise BadHypothesis(f"the record is not JSON ({type(error).__name__})") from None
-    except ValueError as error:
-        if isinstance(error, BadHypothesis):
-            raise
-        raise BadHypothesis("a number in the record is not finite") from None

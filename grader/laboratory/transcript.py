@@ -14,7 +14,6 @@ from grader.io.jsonio import BadJson, canonical_json, parse_strict
 Line = dict[str, Any]
 """One line as a value: ``index``, ``event``, the event's members, ``digest`` and maybe ``mac``."""
 
-SEALS: Final = ("digest", "mac")
 MAX_LINE_BYTES: Final = 1 << 16
 MAX_LINES: Final = 20_000
 
@@ -29,16 +28,16 @@ class TranscriptError(ValueError):
 
 def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
     """Return ``content`` as a line, its digest over ``previous`` (or ""), signed with ``key``."""
-    digest = _digest(content, previous)
+    digest = hashlib.sha256((previous + canonical_json(content)).encode("utf-8")).hexdigest()
     line = {**content, "digest": digest}
     if key is not None:
-        line["mac"] = _mac(digest, key)
+        line["mac"] = hmac.new(key, digest.encode("ascii"), hashlib.sha256).hexdigest()
     return line
 
 
 def content_of(line: Mapping[str, Any]) -> Line:
     """Return a line without ``digest`` and ``mac``."""
-    return {name: value for name, value in line.items() if name not in SEALS}
+    return {name: value for name, value in line.items() if name not in ("digest", "mac")}
 
 
 def write_line(line: Mapping[str, Any]) -> str:
@@ -78,24 +77,14 @@ def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) ->
             raise TranscriptError(
                 number, f"its index is not {place}: a line was added, dropped or moved"
             )
-        digest = _digest(content_of(line), previous)
-        if line.get("digest") != digest:
+        sealed = seal(content_of(line), previous, key)
+        if line.get("digest") != sealed["digest"]:
             raise TranscriptError(
                 number, "its digest does not fit: this line or the one before it was changed"
             )
         mac = line.get("mac")
         if key is not None and not (
-            isinstance(mac, str) and hmac.compare_digest(mac.encode(), _mac(digest, key).encode())
+            isinstance(mac, str) and hmac.compare_digest(mac.encode(), sealed["mac"].encode())
         ):
             raise TranscriptError(number, "not signed with the host's key")
-        previous = digest
-
-
-def _digest(content: Mapping[str, Any], previous: str) -> str:
-    """Return the SHA-256, in hexadecimal, of the digest before a line and the line's content."""
-    return hashlib.sha256((previous + canonical_json(content)).encode("utf-8")).hexdigest()
-
-
-def _mac(digest: str, key: bytes) -> str:
-    """Return the signature of a digest: HMAC-SHA256, in hexadecimal."""
-    return hmac.new(key, digest.encode("ascii"), hashlib.sha256).hexdigest()
+        previous = sealed["digest"]

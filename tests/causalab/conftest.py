@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from causalab_episodes import CHAIN, make_row
+from laboratories import CHAIN, make_row
 
 
 @pytest.fixture

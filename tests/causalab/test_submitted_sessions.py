@@ -1,11 +1,12 @@
 """Sessions of the laboratory in a submission: every form of it, whose they are, what is shown."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_verification import resealed
+from laboratories import resealed
 
 from causal_exams.laboratory.host import Host
 from grader import pipeline
@@ -24,23 +25,52 @@ from grader.scoring.shape import Task
 from grader.tracks.causalab.shapes import LabAnswer, episode_of, true_hypothesis
 from grader.tracks.causalab.tables import diagnose
 
+KEY = b"k" * 32
+
 
 @pytest.fixture
-def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
+def key(tmp_path: Path) -> Path:
+    """The file of a host's key."""
+    file = tmp_path / "host.key"
+    file.write_bytes(KEY)
+    return file
+
+
+@pytest.fixture
+def exam(mini_release: Path) -> Exam:
+    return choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
+
+
+def handed_in(folder: Path, texts: Mapping[str, str]) -> Path:
+    """A folder with answers by file name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def hosted(exam: Exam, task: Task, name: str, key: bytes = KEY) -> str:
+    """A signed session of a system that only predicts."""
+    laboratory = Laboratory(episode_of(task, exam.truths[task.task_id]), name, key)
+    laboratory.predict(1)
+    return laboratory.transcript_text()
+
+
+@pytest.fixture
+def lab_answers(exam: Exam, tmp_path: Path) -> tuple[Path, str]:
     """One session of the small release with an intervention, and its task."""
-    exam = choose_exam(open_release(mini_release), track="causalab")
     task = next(task for task in exam.tasks if task.inputs["budget"])
     episode = episode_of(task, exam.truths[task.task_id])
     laboratory = Laboratory(episode)
     laboratory.intervene(episode.controllable[0], 10)
     laboratory.predict(episode.frequency, true_hypothesis(episode))
-    folder = tmp_path / "answers"
-    folder.mkdir()
-    (folder / task.answer_file).write_text(laboratory.transcript_text(), encoding="utf-8")
-    return folder, task.task_id
+    answers = {task.answer_file: laboratory.transcript_text()}
+    return handed_in(tmp_path / "answers", answers), task.task_id
 
 
-def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_answers, capsys):
+def test_explain_draws_the_session_of_a_public_task(
+    mini_release, tmp_path, exam, lab_answers, capsys
+):
     folder, task_id = lab_answers
     drawn = tmp_path / "session.html"
     release = ["--release", str(mini_release)]
@@ -51,7 +81,6 @@ def test_explain_draws_the_session_of_a_public_task(mini_release, tmp_path, lab_
     lines = [line.partition(" ")[::2] for line in capsys.readouterr().out.splitlines()]
     told = {label: text.strip() for label, text in lines}
     assert told["edges"] == "all right" and told["answer"] == told["truth"]
-    exam = choose_exam(open_release(mini_release), track="causalab")
     (task,) = [one for one in exam.tasks if one.task_id == task_id]
     laboratory = Laboratory(episode_of(task, exam.truths[task_id]))
     stated = true_hypothesis(laboratory.episode)
@@ -70,10 +99,8 @@ def test_transcripts_travel_in_every_form_of_a_submission(mini_release, tmp_path
     """As a file, a line of answers.jsonl, and packed: the same points."""
     folder, task_id = lab_answers
     text = (folder / f"{task_id}.jsonl").read_text(encoding="utf-8")
-    lines = tmp_path / "lines"
-    lines.mkdir()
     entry = json.dumps({"task_id": task_id, "answer": text})
-    (lines / "answers.jsonl").write_text(entry + "\n", encoding="utf-8")
+    lines = handed_in(tmp_path / "lines", {"answers.jsonl": entry + "\n"})
     packed = tmp_path / "packed.parquet"
     release = ["--release", str(mini_release)]
     assert main(["pack", str(folder), *release, "--name", "x", "--out", str(packed)]) == 0
@@ -86,11 +113,9 @@ def test_transcripts_travel_in_every_form_of_a_submission(mini_release, tmp_path
 
 
 def test_a_grader_with_a_key_refuses_unsigned_sessions_and_says_so(
-    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
-) -> None:
+    mini_release, tmp_path, key, lab_answers
+):
     folder, _ = lab_answers
-    key = tmp_path / "host.key"
-    key.write_bytes(b"k" * 32)
     report = tmp_path / "report.json"
     command = [
         "grade", str(folder), "--release", str(mini_release), "--track", "causalab",
@@ -102,23 +127,12 @@ def test_a_grader_with_a_key_refuses_unsigned_sessions_and_says_so(
     assert main([*command[:-1], str(tmp_path / "absent")]) == 2
 
 
-KEY = b"k" * 32
-
-
-def hosted(exam: Exam, task: Task, name: str, key: bytes = KEY) -> str:
-    """A signed session of a system that only predicts."""
-    laboratory = Laboratory(episode_of(task, exam.truths[task.task_id]), name, key)
-    laboratory.predict(1)
-    return laboratory.transcript_text()
-
-
-def test_signed_sessions_of_several_submissions_are_refused(mini_release, tmp_path):
+def test_signed_sessions_of_several_submissions_are_refused(exam, tmp_path):
     """A host signs for everyone; one system's answers should be one system's sessions."""
-    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
-    folder, tasks = tmp_path / "answers", exam.tasks
-    folder.mkdir()
-    for name, task in zip(("team-a", "team-b"), tasks, strict=False):
-        (folder / task.answer_file).write_text(hosted(exam, task, name), encoding="utf-8")
+    tasks = exam.tasks
+    pairs = zip(("team-a", "team-b"), tasks, strict=False)
+    texts = {task.answer_file: hosted(exam, task, name) for name, task in pairs}
+    folder = handed_in(tmp_path / "answers", texts)
     with pytest.raises(UsageError, match=r'2 submissions ."team-a", "team-b"'):
         pipeline.grade(exam, folder)
     (folder / tasks[1].answer_file).unlink()
@@ -138,12 +152,10 @@ def test_signed_sessions_of_several_submissions_are_refused(mini_release, tmp_pa
         ("acme@2", "acme@2"),
     ],
 )
-def test_a_submission_holds_sessions_of_its_team(mini_release, tmp_path, opened, file):
+def test_a_submission_holds_sessions_of_its_team(mini_release, exam, tmp_path, opened, file):
     """Host, packing, board and ledger name a team alike: by what stands before the first `@`."""
-    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
-    source, (task, *_) = tmp_path / file.removesuffix(".parquet"), exam.tasks
-    source.mkdir()
-    (source / task.answer_file).write_text(hosted(exam, task, opened), encoding="utf-8")
+    text = {exam.tasks[0].answer_file: hosted(exam, exam.tasks[0], opened)}
+    source = handed_in(tmp_path / file.removesuffix(".parquet"), text)
     if file.endswith(".parquet"):
         packed = tmp_path / file
         release = ["--release", str(mini_release), "--track", "causalab"]
@@ -153,10 +165,9 @@ def test_a_submission_holds_sessions_of_its_team(mini_release, tmp_path, opened,
     assert team_of(submission_name(source)) == team_of(opened) == "acme"
 
 
-def test_a_session_counts_in_one_attempt_alone(mini_release: Path, tmp_path: Path) -> None:
+def test_a_session_counts_in_one_attempt_alone(exam: Exam, tmp_path: Path) -> None:
     """A good session copied into every attempt made a system look reliable; a run signs the
     sessions of each attempt by a name of its own."""
-    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
     task, other, *_ = exam.tasks
     texts = {"1": hosted(exam, task, "acme"), "2": hosted(exam, task, "acme")}
     host = Host(exam, None, "acme", KEY)
@@ -178,21 +189,16 @@ def test_a_session_counts_in_one_attempt_alone(mini_release: Path, tmp_path: Pat
     assert (away.status, away.reason) == ("invalid", "transcript")
 
 
-def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_path: Path) -> None:
+def test_a_board_says_how_many_sessions_were_started(mini_release, exam, key, tmp_path):
     """Best of many shows: a session that was moved aside to start anew still counts, and so does
     one for another submission of the team."""
-    key = tmp_path / "host.key"
-    key.write_bytes(KEY)
-    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
     kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a@1"
-    kept.mkdir(parents=True)
-    board.mkdir(parents=True)
     for task, tries in zip(exam.tasks, (1, 3), strict=False):
         for number in range(tries):
             text = hosted(exam, task, f"team-a@{number % 2 + 1}")
-            (kept / f"{task.task_id}.jsonl{'.old' * number}").write_text(text, encoding="utf-8")
-            (board / task.answer_file).write_text(text, encoding="utf-8")
-    (kept / "forged.jsonl").write_text(hosted(exam, task, "team-a", b"x" * 32), encoding="utf-8")
+            handed_in(kept, {f"{task.task_id}.jsonl{'.old' * number}": text})
+            handed_in(board, {task.answer_file: text})
+    handed_in(kept, {"forged.jsonl": hosted(exam, task, "team-a", b"x" * 32)})
     out = tmp_path / "board.json"
     command = [
         "leaderboard", str(board.parent), "--release", str(mini_release), "--track", "causalab",
@@ -215,9 +221,7 @@ def test_a_private_report_does_not_say_whether_a_made_up_session_replays(mini_re
     lines[1]["reading"][session.episode.names[1]] += 1
     shown, hashes = [], []
     for number, text in enumerate((session.transcript_text(), resealed(lines).decode())):
-        folder = tmp_path / str(number) / "team"
-        folder.mkdir(parents=True)
-        (folder / task.answer_file).write_text(text, encoding="utf-8")
+        folder = handed_in(tmp_path / str(number) / "team", {task.answer_file: text})
         assert pipeline.grade(known, folder).report["census"]["invalid"] == number
         report = pipeline.grade(private, folder).report
         shown.append({**report, "submission": {}})
@@ -227,17 +231,12 @@ def test_a_private_report_does_not_say_whether_a_made_up_session_replays(mini_re
 
 
 def test_a_board_shows_the_folder_of_another_teams_sessions_as_failed(
-    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    mini_release, exam, key, tmp_path, capsys
+):
     """One row is withheld with its reason, and the board is written."""
-    key = tmp_path / "host.key"
-    key.write_bytes(KEY)
-    exam = choose_exam(open_release(mini_release), track="causalab", transcript_key=KEY)
-    (task, *_) = exam.tasks
     for name in ("team-a", "team-b"):
-        folder = tmp_path / "board" / name
-        folder.mkdir(parents=True)
-        (folder / task.answer_file).write_text(hosted(exam, task, "team-a"), encoding="utf-8")
+        text = hosted(exam, exam.tasks[0], "team-a")
+        handed_in(tmp_path / "board" / name, {exam.tasks[0].answer_file: text})
     command = [
         "leaderboard", str(tmp_path / "board"), "--release", str(mini_release), "--track",
         "causalab", "--transcript-key", str(key),

@@ -23,7 +23,7 @@ from grader.errors import Invalid, UsageError
 from grader.io.files import Unreadable
 from grader.io.jsonio import BadJson, canonical_json, parse_strict
 from grader.io.schemas import first_problem
-from grader.laboratory.equation import BadHypothesis, read_equation
+from grader.laboratory.hypothesis import BadHypothesis, read_equation
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
 from grader.opening import open_release
 from grader.tracks import VARIANTS

@@ -22,7 +22,7 @@ from grader.io import schemas
 from grader.io.jsonio import BadJson
 from grader.io.names import known_name, normal_name
 from grader.laboratory.episode import plain
-from grader.laboratory.equation import BadHypothesis, read_equation
+from grader.laboratory.hypothesis import BadHypothesis, read_equation
 from grader.laboratory.transcript import TranscriptError, read_lines
 from grader.scoring.model import RawAnswer
 from grader.scoring.score import check

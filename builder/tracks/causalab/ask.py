@@ -6,7 +6,7 @@ no laboratory is needed to write one.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any, Final
 
 from builder.splits.track import InstanceSpec
@@ -48,6 +48,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
     free = [entry for entry in public["variables"] if entry["controllable"]]
     fixed = [entry["name"] for entry in public["variables"] if not entry["controllable"]]
     low, high = public["reactor_range"]
+    shifts = [_number(value) for value in public["shifts"] or ()]
     fields: dict[str, object] = {
         "names": ", ".join(names),
         "first": names[0],
@@ -64,7 +65,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "lowest": _number(free[0]["low"]),
         "highest": _number(free[0]["high"]),
         "fixed": ", ".join(fixed),
-        "shifts": _any_of([_number(value) for value in public["shifts"] or ()]),
+        "shifts": " or ".join(filter(None, [", ".join(shifts[:-1]), *shifts[-1:]])),
     }
     for name in ("equation", "numbers", "terms"):
         fields[name] = _TEXTS(f"{name}.{family}", **fields)
@@ -106,16 +107,10 @@ def _known_parts(public: Mapping[str, Any], fields: Mapping[str, object]) -> lis
 
 
 def _table(nodes: Sequence[str], rows: _TableRows) -> str:
-    """Return a Markdown table with ``nodes`` as columns, a row for each head and reading by
-    node."""
+    """Return a Markdown table: a column a node, a row for each head with its reading by node."""
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
-
-
-def _any_of(words: Sequence[str]) -> str:
-    """Return words joined as ``a, b or c``."""
-    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _number(value: float) -> str:
@@ -123,13 +118,8 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-_FREQUENCIES: Final = (0.0, 50.0, 100.0, 200.0)
-"""Predictions of the constant answers."""
-
-
 def twin(config: EpisodeSettings, tasks: int) -> EpisodeSettings:
-    """Return the settings of the episodes that floors are measured on: matched suites that share
-    ``tasks`` graphs of each size, but at most ``MOST_OF_THREE``."""
+    """Return the settings of floors: matched suites of ``tasks`` graphs a size, bounded."""
     return config.model_copy(update={"graphs": min(tasks, MOST_OF_THREE), "per_suite": 0})
 
 
@@ -139,30 +129,21 @@ def variants_of(spec: InstanceSpec) -> list[str]:
 
 
 def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
-    """Yield name and transcript of constant answers: no experiment, fixed graph and number."""
-    target = task.inputs["target"]["name"]
-    for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
-        causes = {cause: (1.0, 0.0) for cause, effect in edges if effect == target}
-        stated = write_hypothesis(target, "linear", edges, frequency, causes)
-        yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
-
-
-def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
-    """Return the edges (cause, effect) of five fixed graphs, by name, over the properties as they
-    are listed with the target last."""
+    """Yield name and transcript of constant answers: a fixed graph and number, no experiment."""
     target = task.inputs["target"]["name"]
     names = [entry["name"] for entry in task.inputs["variables"]]
-    order = [*names, target]
-    chain = list(pairwise(order))
-    star = [(name, target) for name in names]
-    pairs = [(a, b) for place, a in enumerate(order) for b in order[place + 1 :]]
-    return {
+    chain, star = list(pairwise([*names, target])), [(name, target) for name in names]
+    graphs: dict[str, list[tuple[str, str]]] = {
         "no edge": [],
         "every property acts on the target": star,
         "a chain": chain,
         "a chain and every property on the target": list(dict.fromkeys([*chain, *star])),
-        "every pair forwards": pairs,
+        "every pair forwards": list(combinations([*names, target], 2)),
     }
+    for (graph, edges), frequency in product(graphs.items(), (0.0, 50.0, 100.0, 200.0)):
+        causes = {cause: (1.0, 0.0) for cause, effect in edges if effect == target}
+        stated = write_hypothesis(target, "linear", edges, frequency, causes)
+        yield f"{graph}, always {frequency:g}", _transcript(task, stated, frequency)
 
 
 def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:

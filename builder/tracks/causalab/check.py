@@ -10,13 +10,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
-from builder.tracks.causalab.suites import read_label
+from builder.tracks.causalab.suites import Suite, SuiteSetting, read_label
 
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
 _SLOP: Final = Fraction(1, 10**9)
 """Floating-point error of one equation, relative to the size of its terms."""
-
 _DISCLOSED: Final = (
     "budget", "family", "frequency_may_be_parent", "mode", "reactor_range", "shifts", "tolerance",
 )  # fmt: skip
@@ -53,14 +52,16 @@ def _episode_problems(
     low, high = public["reactor_range"]
     if not low <= private["frequency"] <= high:
         yield "the target is outside the reactor's range"
-    yield from _design_problems(world, label, public, private)
-    yield from _disturbance_problems(label, public, private)
+    suite, setting = read_label(label)
+    yield from _design_problems(world, suite, setting, public, private)
+    yield from _disturbance_problems(suite, public, private)
     yield from _readings_problems(public, private)
 
 
-def _design_problems(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
-    """Yield where an episode does not fit its suite, the graph of its instance or ``label``."""
-    suite, setting = read_label(label)
+def _design_problems(
+    world: Json, suite: Suite, setting: SuiteSetting, public: Json, private: Json
+) -> Iterator[str]:
+    """Yield where an episode does not fit its suite, its setting or the graph of its instance."""
     if (private["suite"], private["setting"]) != (suite.name, setting):
         yield "the truth is of another suite"
     edges = sorted([t["parent"], node] for node, ts in private["equations"].items() for t in ts)
@@ -77,53 +78,37 @@ def _design_problems(world: Json, label: str, public: Json, private: Json) -> It
     observed = len(public["records"]) - (2 if suite.golden else 0)
     if (observed, public["budget"]) != (suite.observations, suite.budget):
         yield "numbers of records or interventions are not the suite's"
-    for terms in private["equations"].values():
-        for term in terms:
-            yield from _coefficient_problems(term, suite.family, setting)
+    for term in (term for terms in private["equations"].values() for term in terms):
+        linear, quadratic = term["linear"], term["quadratic"]
+        if suite.family == "quadratic":
+            axis = -linear / (2 * quadratic)
+            fits = quadratic in (0.008, 0.012, 0.016) and 34.99 <= axis <= 65.01
+        elif setting == "wide":
+            fits = not quadratic and 0.5 <= abs(linear) <= 3
+        else:
+            fits = not quadratic and linear in (1, 2, 3)
+        if not fits:
+            yield f"the mechanism of {term['parent']} is none of its setting"
     if not private["base"]:
         yield "frequency's base is zero"
 
 
-def _coefficient_problems(term: Json, family: str, setting: str) -> Iterator[str]:
-    """Yield a problem if the coefficients of ``term`` cannot be drawn in its family and setting."""
-    linear, quadratic = term["linear"], term["quadratic"]
-    if family == "quadratic":
-        axis = -linear / (2 * quadratic)
-        if quadratic not in (0.008, 0.012, 0.016) or not 34.99 <= axis <= 65.01:
-            yield f"the parabola of {term['parent']} is none of its setting"
-    elif setting == "wide":
-        if quadratic or not 0.5 <= abs(linear) <= 3:
-            yield f"the coefficient of {term['parent']} is none of its setting"
-    elif quadratic or linear not in (1, 2, 3):
-        yield f"the coefficient of {term['parent']} is none of its setting"
-
-
 def _readings_problems(public: Json, private: Json) -> Iterator[str]:
     """Yield the problems of every reading that the task shows: records, opening, reactor, trace."""
-    shown = [
-        (f"record {i}", reading, bases)
-        for i, (reading, bases) in enumerate(
-            zip(public["records"], private["records"], strict=True), start=1
-        )
-    ]
+    records = zip(public["records"], private["records"], strict=True)
+    shown = [(f"record {i}", *pair) for i, pair in enumerate(records, start=1)]
     if public["opening"] is not None:
         shown.append(("the opening", public["opening"], private["manipulator"]))
     target = public["target"]["name"]
     reactor = {**public["reactor"], target: private["frequency"]}
     shown.append(("the reactor", reactor, private["reactor"]))
-    for where, reading, bases in shown:
-        exact = {name: _exact(value) for name, value in bases.items()}
+    for where, reading, drawn in shown:
+        exact = {name: _exact(value) for name, value in drawn.items()}
         yield from _reading_problems(where, reading, exact, set(), private, target)
-    yield from _chain_problems(public, private)
-
-
-def _chain_problems(public: Json, private: Json) -> Iterator[str]:
-    """Yield a problem for each value of a trace that does not follow from the settings so far
-    in the episode's mode."""
-    target = public["target"]["name"]
-    held: set[str] = set()
     if not public["chain"]:
         return
+    # The trace goes on from the first record, by the settings so far in the episode's mode.
+    held: set[str] = set()
     bases = {name: _exact(value) for name, value in private["records"][0].items()}
     for number, step in enumerate(public["chain"], start=1):
         name, value = step["set"]["name"], _exact(step["set"]["value"])
@@ -149,8 +134,7 @@ def _reading_problems(
     private: Json,
     target: str,
 ) -> Iterator[str]:
-    """Yield each value that is not its base plus what its causes add, rounded once. ``bases`` are
-    the properties', nodes in ``held`` have no causes, ``where`` begins a problem."""
+    """Yield each value that is not its base plus what its causes add, rounded once."""
     for node, value in reading.items():
         base = _exact(private["base"]) if node == target else bases[node]
         terms = [] if node in held else private["equations"][node]
@@ -175,9 +159,8 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _disturbance_problems(label: str, public: Json, private: Json) -> Iterator[str]:
+def _disturbance_problems(suite: Suite, public: Json, private: Json) -> Iterator[str]:
     """Yield where the hidden disturbance, or what is told of it, is not that of the suite."""
-    suite, _ = read_label(label)
     hidden, found = suite.hidden, private["disturbance"]
     if (hidden is None) != (found is None):
         yield "a disturbance where the suite has none, or none where it has one"

@@ -2,9 +2,17 @@
 
 The public side is what the agent is told, the private side what the laboratory runs on; readings
 come from the engine that grading replays, so building and replay cannot differ.
+
+Reference (as in the public data): linear coefficients are 1, 2 or 3, frequency's base a
+whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: every cause acts by a
+parabola with its lowest point inside the range of values, whose constant is in frequency's base.
+
+A property that nobody can set varies between crystals only. If the records and the opening happen
+to show it at nearly one value, its coefficient follows in exact arithmetic but drowns in the
+rounding of the readings; such crystals are drawn again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple
 
@@ -13,17 +21,117 @@ import numpy as np
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
-from builder.tracks.causalab.equations import (
-    BASES,
-    is_precise,
-    sample_bases,
-    sample_equations,
-    sample_trace_bases,
-)
-from builder.tracks.causalab.plan import FREQUENCY, properties
-from builder.tracks.causalab.suites import Suite, SuiteSetting
+from builder.tracks.causalab.plan import FREQUENCY
+from builder.tracks.causalab.suites import Family, Suite, SuiteSetting
 from builder.tracks.causalab.suites import label as label_of
-from grader.laboratory.model import Crystal, Mode, Model
+from grader.laboratory.model import ROUNDING, Crystal, Mode, Model, Term
+
+CURVATURES: Final = (0.008, 0.012, 0.016)
+AXIS: Final = (35.0, 65.0)
+"""Where the parabolas of the quadratic family turn."""
+WEIGHTS: Final = (0.5, 3.0)
+"""Size of a coefficient in the wide setting."""
+BASES: Final = (0, 100)
+"""Range of a property's own base, in every crystal."""
+PRECISION: Final = 7e-4
+"""Largest standard error of a coefficient, relative to it, under errors of one rounding unit."""
+
+
+def sample_equations(
+    graph: LatentDAG, family: Family, setting: SuiteSetting, rng: np.random.Generator
+) -> Model:
+    """Draw every edge's coefficients (by ``setting`` if linear), and frequency's base."""
+    wide, terms = setting == "wide", dict[str, list[Term]]()
+
+    def sign() -> float:
+        """Draw 1 or -1, each with probability 1/2."""
+        return 1.0 if rng.random() < 0.5 else -1.0
+
+    constant = float(rng.integers(15, 26)) if family == "quadratic" else 0.0
+    for name in graph.nodes:
+        terms[name] = []
+        for parent in graph.parents(name):
+            if family == "quadratic":
+                curvature = CURVATURES[int(rng.integers(len(CURVATURES)))]
+                axis = float(rng.uniform(*AXIS))
+                terms[name].append(Term(parent, round(-2 * curvature * axis, 6), curvature))
+                if name == FREQUENCY:  # its base includes the constants of its parabolas
+                    constant += curvature * axis * axis
+            elif wide:
+                terms[name].append(Term(parent, sign() * round(float(rng.uniform(*WEIGHTS)), 3)))
+            else:
+                terms[name].append(Term(parent, float(rng.integers(1, 4))))
+    if family == "linear":
+        constant = sign() * float(rng.uniform(10, 30)) if wide else float(rng.integers(15, 26))
+    return Model.make(graph.nodes[:-1], graph.nodes[-1], terms, round(constant, 2))
+
+
+def sample_bases(
+    names: Sequence[str], setting: SuiteSetting, rng: np.random.Generator
+) -> dict[str, float]:
+    """Draw a crystal's bases, 0 to 100, by property: whole, or two decimals if wide."""
+    low, high = BASES
+    if setting == "wide":
+        drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]
+    else:
+        drawn = [float(value) for value in rng.integers(low, high + 1, len(names))]
+    return dict(zip(names, drawn, strict=True))
+
+
+def is_precise(
+    model: Model,
+    settable: Sequence[str],
+    records: Sequence[Mapping[str, float]],
+    manipulator: Mapping[str, float],
+) -> bool:
+    """Return whether setting every settable property to both ends of its range, together with the
+    records, pins every coefficient down to ``PRECISION``. It assumes linear equations and mode
+    ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left out."""
+    shown = [model.read(bases) for bases in records]
+    session = list(_session(model, settable, manipulator))
+    for node, terms in model.equations.items():
+        parents = [term.parent for term in terms]
+        if node in settable and set(parents) <= set(settable):
+            continue  # experiments alone say enough
+        rows = _rows(node, parents, shown, session)
+        _, singular, directions = np.linalg.svd(rows, full_matrices=False)
+        if terms and singular[-1] > 1e-6 * singular[0]:
+            errors = ROUNDING * np.sqrt(((directions.T / singular) ** 2).sum(axis=1))
+            sizes = np.array([abs(term.linear) for term in terms])
+            if (errors[: len(terms)] / sizes).max() > PRECISION:
+                return False
+    return True
+
+
+def _session(
+    model: Model, settable: Sequence[str], manipulator: Mapping[str, float]
+) -> Iterator[tuple[dict[str, float], frozenset[str]]]:
+    """Yield readings of the manipulator's crystal (frequency too) and the properties set so
+    far: none, then each set to 0 in turn, then each to 100. What is set stays set."""
+    crystal, done = Crystal(model, manipulator, "shift"), set[str]()
+    yield crystal.read(), frozenset()
+    for level in BASES:
+        for name in settable:
+            crystal.set(name, float(level))
+            done.add(name)
+            yield crystal.read(), frozenset(done)
+
+
+def _rows(
+    node: str,
+    parents: Sequence[str],
+    shown: Sequence[Mapping[str, float]],
+    session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Return ``node``'s regression matrix: a row has its parents and 1 if the base is unknown."""
+    rows = [
+        [*(reading[parent] for parent in parents), float(node not in done)]
+        for reading, done in session
+    ]
+    if node == FREQUENCY:
+        rows += [[*(reading[parent] for parent in parents), 1.0] for reading in shown]
+    return np.array(rows)
+
 
 DISPLAY: Final[Mapping[str, str]] = {
     "density": "Density",
@@ -48,6 +156,8 @@ EVIDENCE_DRAWS: Final = 60
 """Tries at a reactor crystal, and at crystals that pin down what a fixed property does."""
 TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
+TRACE_BASES: Final = (15.0, 45.0)
+"""Range of bases in the two records that come with a golden trace."""
 
 
 class EpisodeParts(NamedTuple):
@@ -64,27 +174,28 @@ def draw_episode(
     the streams of what they have in common. With ``fixed`` one property (two of six) cannot be
     controlled. Raises :class:`Rejection` if no reactor crystal has its frequency inside the
     reactor's range, or none pin down what a fixed property does."""
-    model = sample_equations(
-        graph, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
-    )
-    crystals = f"{setting}/{suite.crystals}"
-    traced: list[Mapping[str, float]] = []
-    trace: tuple[tuple[str, float], ...] = ()
+    names, crystals = graph.nodes[:-1], f"{setting}/{suite.crystals}"
+    rng = stream(key, f"equations/{suite.family}/{setting}")
+    model = sample_equations(graph, suite.family, setting, rng)
+    records: list[dict[str, float]] = []
+    chain: list[dict[str, object]] = []
     if suite.golden:
-        source = stream(key, f"trace/{crystals}")
-        traced = [sample_trace_bases(properties(graph), source) for _ in range(2)]
-        trace = _trace(graph, source)
-    controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
-    shown, manipulator = _evidence(graph, suite, setting, model, controllable, key)
-    records = [*traced, *shown]
+        records, chain = _trace(model, mode, stream(key, f"trace/{crystals}"))
+    settable = names
+    if fixed:
+        barred = stream(key, f"controllable/{setting}").choice(
+            len(names), 1 if len(names) < 6 else 2, replace=False
+        )
+        settable = tuple(name for place, name in enumerate(names) if place not in barred)
+    shown, manipulator = _evidence(suite, setting, model, settable, key)
+    records += shown
     reactor = _reactor(model, setting, stream(key, f"reactor/{crystals}"))
     disturbance = _disturbance(graph, suite, setting, key)
-    names = properties(graph)
     seen = model.read(reactor)
     ends = {"low": float(BASES[0]), "high": float(BASES[1])}
     public = {
         "variables": [
-            {"name": name, "display": DISPLAY[name], "controllable": name in controllable, **ends}
+            {"name": name, "display": DISPLAY[name], "controllable": name in settable, **ends}
             for name in names
         ],
         "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
@@ -93,7 +204,7 @@ def draw_episode(
         "frequency_may_be_parent": suite.acts,
         "shifts": disturbance["values"] if disturbance and suite.disclosed else None,
         "records": [model.read(bases) for bases in records],
-        "chain": _replay_trace(Crystal(model, records[0], mode), trace) if trace else [],
+        "chain": chain,
         "opening": model.read(manipulator) if suite.budget else None,
         "reactor": {name: seen[name] for name in names},
         "reactor_range": list(REACTOR_RANGES[setting]),
@@ -108,7 +219,7 @@ def draw_episode(
             name: [asdict(term) for term in terms] for name, terms in model.equations.items()
         },
         "base": model.base,
-        "records": [dict(bases) for bases in records],
+        "records": records,
         "manipulator": manipulator,
         "reactor": reactor,
         "disturbance": disturbance,
@@ -117,45 +228,18 @@ def draw_episode(
     return EpisodeParts(public, private)
 
 
-def _replay_trace(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
-    """Apply the settings of the trace to ``crystal``; return each with the reading after it."""
-    steps: list[dict[str, object]] = []
-    for name, value in trace:
-        crystal.set(name, value)
-        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
-    return steps
-
-
 def _evidence(
-    graph: LatentDAG,
-    suite: Suite,
-    setting: SuiteSetting,
-    model: Model,
-    controllable: frozenset[str],
-    key: bytes,
+    suite: Suite, setting: SuiteSetting, model: Model, settable: Sequence[str], key: bytes
 ) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """Return the bases behind the records, and those of the manipulator's crystal. They are redrawn
-    until they pin down a fixed property's effect. Raises ``Rejection`` after 60 draws."""
-    crystals = f"{setting}/{suite.crystals}"
+    """Return bases of records and manipulator that pin down a fixed property's effect."""
+    names, crystals = model.nodes[:-1], f"{setting}/{suite.crystals}"
     shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
-    names = properties(graph)
-    settable = [name for name in names if name in controllable]
     for _ in range(EVIDENCE_DRAWS):
         records = [sample_bases(names, setting, shown) for _ in range(suite.observations)]
         manipulator = sample_bases(names, setting, kept)
-        barred = len(settable) < len(names)
-        if not barred or is_precise(model, settable, records, manipulator):
+        if len(settable) == len(names) or is_precise(model, settable, records, manipulator):
             return records, manipulator
     raise Rejection("no crystals that pin down what a fixed property does")
-
-
-def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
-    """Return the properties that can be set: all, or with ``fixed`` all but one (two of six)."""
-    names = properties(graph)
-    if not fixed:
-        return frozenset(names)
-    barred = rng.choice(len(names), 1 if len(names) < 6 else 2, replace=False)
-    return frozenset(names) - {names[int(i)] for i in barred}
 
 
 def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> dict[str, float]:
@@ -168,19 +252,30 @@ def _reactor(model: Model, setting: SuiteSetting, rng: np.random.Generator) -> d
     raise Rejection("no reactor crystal within the reactor's range")
 
 
-def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
-    """Return six (property, value): every property once in random order, then random ones again."""
-    names = properties(graph)
+def _trace(
+    model: Model, mode: Mode, rng: np.random.Generator
+) -> tuple[list[dict[str, float]], list[dict[str, object]]]:
+    """Return the bases of two records, and six settings of the first one's crystal with what it
+    then shows: every property once in random order, then random ones again."""
+    names, records = model.nodes[:-1], list[dict[str, float]]()
+    for _ in range(2):
+        drawn = rng.uniform(*TRACE_BASES, len(names))
+        records.append({n: round(float(v), 2) for n, v in zip(names, drawn, strict=True)})
+    crystal = Crystal(model, records[0], mode)
     order = [names[int(i)] for i in rng.permutation(len(names))]
     order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
-    return tuple((name, float(rng.integers(BASES[0], BASES[1] + 1))) for name in order)
+    steps: list[dict[str, object]] = []
+    for name in order:
+        value = float(rng.integers(BASES[0], BASES[1] + 1))
+        crystal.set(name, value)
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return records, steps
 
 
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: SuiteSetting, key: bytes
 ) -> dict[str, Any] | None:
-    """Return the hidden disturbance, or None: ``nodes`` shifted, the three ``values``, and their
-    ``sequence``, one for each intervention."""
+    """Return the hidden disturbance, or None: nodes, values, and a value an intervention."""
     hidden = suite.hidden
     if hidden is None:
         return None
@@ -191,7 +286,7 @@ def _disturbance(
     # A cause of frequency comes first, then other properties: a larger count adds to a smaller one.
     own, causes = stream(key, "affected"), graph.parents(FREQUENCY)
     first = causes[int(own.integers(len(causes)))]
-    others = [name for name in properties(graph) if name != first]
+    others = [name for name in graph.nodes[:-1] if name != first]
     ranked = [first, *(others[int(i)] for i in own.permutation(len(others)))]
     nodes = [*([FREQUENCY] if hidden.frequency else []), *ranked][: hidden.count]
     return {"nodes": nodes, "values": list(values), "sequence": sequence}

@@ -28,7 +28,7 @@ from builder.splits.seeds import (
 )
 from builder.splits.settings import Fault, TomlModel, chosen_names, some_of
 from builder.splits.track import InstanceSpec, TaskPlan
-from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, suite_of
+from builder.tracks.causalab.suites import PAPER, SETTINGS, SUITES, Suite, SuiteSetting, read_regime
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.model import Mode
@@ -36,7 +36,7 @@ from grader.laboratory.model import Mode
 TRACK_NAME: Final = "causalab"
 _MOST: Final = 2_000
 MOST_OF_THREE: Final = 100
-"""More three-node graphs than this are near the number there is under eight names."""
+"""More three-node graphs than this are near the number there is; floors need no more."""
 
 FREQUENCY: Final = "frequency"
 
@@ -57,7 +57,7 @@ def _suites(stated: object) -> tuple[str, ...]:
     own = []
     for name in stated if isinstance(stated, list | tuple) else ():
         try:
-            if isinstance(name, str) and suite_of(name) is not None and name not in SUITES:
+            if isinstance(name, str) and name not in SUITES and read_regime(name):
                 own.append(name)
         except ValueError as error:
             raise Fault(f'"{name}" {error}') from None
@@ -88,16 +88,15 @@ class EpisodeSettings(TomlModel):
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
-        """Return the suites of the paper in its order, then the others, each in its settings."""
-        papers = [*SUITES.values()]
-        found = [suite for suite in dict.fromkeys(map(suite_of, self.suites)) if suite]
-        found.sort(key=lambda own: papers.index(own) if own in papers else len(papers))
-        twins = [
-            replace(own, disclosed=disclosed)
-            for own in found
-            for disclosed in (self.disclosed if own.hidden else (False,))
-        ]
-        return tuple((own, one) for own in twins for one in self.settings if one in own.settings)
+        """The suites of the paper in its order, then own regimes, each in its settings."""
+        found = [suite for name in self.suites if (suite := SUITES.get(name) or read_regime(name))]
+        return tuple(
+            (replace(suite, disclosed=disclosed), setting)
+            for suite in found
+            for disclosed in (self.disclosed if suite.hidden else (False,))
+            for setting in self.settings
+            if setting in suite.settings
+        )
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
@@ -113,13 +112,6 @@ class EpisodeSettings(TomlModel):
             raise Fault(f"no suite named exists in this setting; wide has {wide}", "settings")
         if True in self.disclosed and not any(suite.hidden for suite, _ in self.episodes):
             raise Fault("no suite named has a hidden disturbance; leave the key out", "disclosed")
-        smallest = sum(suite.size == 3 for suite, _ in self.episodes)
-        if smallest and max(self.graphs, self.per_suite * smallest) > MOST_OF_THREE:
-            raise Fault(
-                f"more than {MOST_OF_THREE} different graphs of three named nodes are too many; "
-                "use fewer, or leave main-3 out",
-                "graphs" if self.graphs else "per_suite",
-            )
         return self
 
 
@@ -143,19 +135,8 @@ class GraphPlan(InstancePlan):
         return TaskPlan(levels=(("variant", self.episodes[0][0].variant),))
 
 
-def properties(graph: LatentDAG) -> tuple[str, ...]:
-    """Return all nodes but frequency, which is listed last."""
-    return graph.nodes[:-1]
-
-
-def edge_counts(size: int) -> range:
-    """Return the numbers of edges that a graph of ``size`` nodes may have."""
-    return range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
-
-
 def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
-    """Draw a graph of so many nodes and edges: frequency, last, is acted on, may act if
-    ``acts``."""
+    """Draw a graph of so many edges in which something acts on frequency, listed last."""
     chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
     causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
     place = int(rng.integers(1, size)) if acts else size - 1
@@ -172,7 +153,7 @@ def sample_graphs(
 ) -> list[LatentDAG]:
     """Return up to ``count`` different graphs, until ``TRIES`` draws give no new one. Edge counts
     take turns in random order. Graphs in ``seen`` are left out, and new ones added to it."""
-    turns = edge_counts(size)
+    turns = range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
     seen = set() if seen is None else seen
     found: list[LatentDAG] = []
     tries = 0

@@ -74,16 +74,28 @@ class Suite:
 
 
 _DISCLOSED: Final = "-disclosed"
-_COUNT: Final = "(0|[1-9][0-9]*)"
-_VIEW: Final = re.compile(f"{_COUNT}o{_COUNT}i-{_COUNT}")
-_VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
+MOST_EVIDENCE: Final = 100
+"""Records that a regime may show, and interventions that it may allow."""
 
 
-def _view(name: str) -> Suite | None:
-    """Return the regime of a main suite that such a name (``4o8i-5``) states, or None."""
-    if (found := _VIEW.fullmatch(name)) is None:
+def read_regime(name: str) -> Suite | None:
+    """Return the regime that a name states, None for another name.
+
+    ``4o8i-5`` is ``main-5`` with four records and eight interventions, in the reference setting
+    only, since fewer records need not pin down a fixed property. Raises ``ValueError`` saying what
+    to write.
+    """
+    number = "(0|[1-9][0-9]*)"
+    if (found := re.fullmatch(f"{number}o{number}i-{number}", name)) is None:
         return None
     observations, budget, size = map(int, found.groups())
+    if size not in SIZES:
+        raise ValueError(f"has {size} nodes; end it with -{SIZES[0]} to -{SIZES[-1]}")
+    if not 0 < observations + budget <= MOST_EVIDENCE:
+        raise ValueError(
+            f"has {observations} records and {budget} interventions; use 1 to {MOST_EVIDENCE} "
+            "together"
+        )
     return Suite(name, size, observations, budget, regime=True)
 
 
@@ -92,63 +104,22 @@ _TABLE: Final = tomllib.loads(Path(__file__).with_name("suites.toml").read_text(
 PAPER: Final = TypeAdapter(tuple[Suite, ...]).validate_python(_TABLE["paper"])
 """The 19 suites."""
 
-REGIMES: Final = tuple(filter(None, map(_view, _TABLE["regimes"])))
+REGIMES: Final = tuple(filter(None, map(read_regime, _TABLE["regimes"])))
 """The 21 regimes of Tables 9-12."""
 
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
 """The paper's suites and regimes by name."""
 
-MOST_EVIDENCE: Final = 100
-"""Records that a regime may show, and interventions that it may allow."""
-
-
-def suite_of(text: str) -> Suite | None:
-    """Return the suite that a split file or a label names, or None for no name of one.
-
-    Beside :data:`SUITES`, ``4o8i-5`` is ``main-5`` with four records and eight interventions, and
-    ``quad-hard 2o6i`` another regime of a suite: in the reference setting only, since fewer records
-    need not pin down a fixed property. Raises ``ValueError`` saying what to write.
-    """
-    if text in SUITES:
-        return SUITES[text]
-    if own := _view(text):
-        if own.size not in SIZES:
-            raise ValueError(f"has {own.size} nodes; end it with -{SIZES[0]} to -{SIZES[-1]}")
-    elif (varied := _VARIED.fullmatch(text)) and varied.group(1) in SUITES:
-        base = SUITES[varied.group(1)]
-        seen, allowed = int(varied.group(2)), int(varied.group(3))
-        if (seen, allowed) == (base.observations, base.budget):
-            return base
-        own = replace(base, observations=seen, budget=allowed, settings=SETTINGS[:1])
-        if base.regime:
-            raise ValueError(f"names two regimes; write {seen}o{allowed}i-{base.size}")
-        if base.golden:
-            raise ValueError("has a trace of experiments for a regime; leave its regime out")
-        if base.hidden and not own.budget:
-            raise ValueError("is about disturbed experiments; allow at least one, such as 2o1i")
-    else:
-        return None
-    if not 0 < own.observations + own.budget <= MOST_EVIDENCE:
-        raise ValueError(
-            f"has {own.observations} records and {own.budget} interventions; use 1 to "
-            f"{MOST_EVIDENCE} together"
-        )
-    return own
-
 
 def label(suite: Suite, setting: SuiteSetting) -> str:
-    """Return the name of an episode inside its instance: ``setting/suite``, and the numbers of
-    records and interventions ("4o8i") where these are not the usual ones of the suite."""
-    usual = SUITES.get(suite.name, suite)
-    if (usual.observations, usual.budget) == (suite.observations, suite.budget):
-        return f"{setting}/{suite.title}"
-    return f"{setting}/{suite.title} {suite.observations}o{suite.budget}i"
+    """Return the name of an episode inside its instance: ``setting/suite``."""
+    return f"{setting}/{suite.title}"
 
 
 def read_label(text: str) -> tuple[Suite, SuiteSetting]:
     """Return the suite and the setting that :func:`label` wrote."""
-    setting, _, name = text.partition("/")
-    suite = suite_of(name.replace(_DISCLOSED, ""))
+    setting, _, title = text.partition("/")
+    name = title.removesuffix(_DISCLOSED)
+    suite = SUITES.get(name) or read_regime(name)
     assert suite is not None, name
-    suite = replace(suite, disclosed=_DISCLOSED in name)
-    return suite, "wide" if setting == "wide" else "reference"
+    return replace(suite, disclosed=name != title), "wide" if setting == "wide" else "reference"

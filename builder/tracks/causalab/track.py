@@ -1,6 +1,10 @@
-"""The causalab track as the release machinery sees it: the episodes of a graph, as rows."""
+"""The causalab track as the release machinery sees it: the episodes of a graph, as rows; and its
+generation report, our graphs beside the paper's Table 1."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
+from math import comb
+from statistics import mean, pvariance
 from typing import Final
 
 from builder.graphs.graph import LatentDAG
@@ -9,13 +13,13 @@ from builder.release.attempts import first_accepted
 from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id
 from builder.splits.settings import check
-from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
+from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Record, Row, Track
+from builder.stories.texts import markdown_table
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
 from builder.tracks.causalab.plan import TRACK_NAME, EpisodeSettings, GraphPlan, plan_graphs
-from builder.tracks.causalab.show import report
-from builder.tracks.causalab.suites import label
+from builder.tracks.causalab.suites import SUITES, label
 from grader.tracks import variant as variant_of
 from grader.tracks.causalab import TRACK as GRADER
 
@@ -58,6 +62,48 @@ def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str,
         "causalab_truth": truths,
         "causalab_worlds": [rows.world_row(spec, attempt, f"k{len(plan.names)}", world)],
     }
+
+
+TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
+    3: (50, 2.56, 0.25, 0.68, 0.72),
+    4: (50, 4.54, 1.01, 2.18, 2.22),
+    5: (50, 7.26, 4.23, 5.54, 5.26),
+    6: (50, 8.82, 5.15, 6.72, 6.22),
+    7: (50, 10.26, 4.95, 7.84, 7.00),
+}
+"""Graphs, edge mean, edge variance, fork mean, collider mean of the main suites, by k."""
+
+
+def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
+    """Return the parts of the generation report, as Markdown. ``truths`` are by task id."""
+    rows = []
+    for size, (number, *paper) in TABLE_1.items():
+        wanted = label(SUITES[f"main-{size}"], "reference")
+        graphs = [
+            [(cause, effect) for cause, effect in world["edges"]]
+            for world in worlds
+            if wanted in world["tasks"].values()
+        ]
+        if graphs:
+            counts = [len(edges) for edges in graphs]
+            forked, collided = mean(map(forks, graphs)), mean(map(colliders, graphs))
+            ours = mean(counts), pvariance(counts), forked, collided
+            figures = [f"{p:.2f} / {o:.2f}" for p, o in zip(paper, ours, strict=True)]
+            rows.append([str(size), f"{number} / {len(graphs)}", *figures])
+    heads = ("k", "graphs", "edge mean", "edge variance", "fork mean", "collider mean")
+    title = "Graphs of the main suites (Table 1; paper / ours)"
+    return [f"{len(worlds)} graphs, {len(truths)} episodes.", markdown_table(title, heads, rows)]
+
+
+def forks(edges: Sequence[tuple[str, str]]) -> int:
+    """Return the number of pairs of edges with the same cause (Table 1's fork count)."""
+    causes = [cause for cause, _ in edges]
+    return sum(comb(causes.count(cause), 2) for cause in set(causes))
+
+
+def colliders(edges: Sequence[tuple[str, str]]) -> int:
+    """Return the number of pairs of edges with the same effect (Table 1's collider count)."""
+    return forks([(effect, cause) for cause, effect in edges])
 
 
 TRACK: Final = Track(

@@ -13,8 +13,12 @@ from grader.errors import Invalid
 from grader.io.jsonio import BadJson, canonical_json, clip, parse_strict
 from grader.io.schemas import first_problem
 from grader.laboratory.episode import Episode, EpisodeError, spellings_of
-from grader.laboratory.equation import BadHypothesis
-from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis, write_hypothesis
+from grader.laboratory.hypothesis import (
+    BadHypothesis,
+    Hypothesis,
+    parse_hypothesis,
+    write_hypothesis,
+)
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
@@ -132,7 +136,7 @@ def score_hypothesis(
 ) -> dict[str, Any]:
     """Return every metric of one hypothesis, parsed or JSON in the hypothesis language, and of a
     ``prediction`` of the reactor's target, by the names of the score row's figures. Raises
-    :class:`~grader.laboratory.equation.BadHypothesis`."""
+    :class:`~grader.laboratory.hypothesis.BadHypothesis`."""
     if not isinstance(hypothesis, Hypothesis):
         hypothesis = parse_hypothesis(hypothesis, episode.public, episode.spellings)
     return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)

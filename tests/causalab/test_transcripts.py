@@ -1,4 +1,4 @@
-"""Transcripts as evidence: honest ones verify, every tampered one is refused by its line."""
+"""Transcripts as evidence: honest ones verify, every other is refused by its line."""
 
 import json
 import re
@@ -6,9 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from causalab_episodes import chain_episode, make_row, random_episode
-from lab_tasks import grade, task_and_truth
-from lab_verification import resealed, verify
+from laboratories import (
+    CHAIN,
+    chain_episode,
+    grade,
+    make_row,
+    random_episode,
+    resealed,
+    task_and_truth,
+    verify,
+)
 
 from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
@@ -16,7 +23,7 @@ from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.laboratory.transcript import TranscriptError, content_of, write_line
 from grader.tracks.causalab.shapes import true_hypothesis
 
-KEY = b"a host's key of some length"
+KEY = b"0123456789abcdef0123456789abcdef"
 Line = dict[str, Any]
 
 
@@ -160,12 +167,11 @@ def test_what_replay_cannot_contradict_only_a_host_key_finds(change: Change) -> 
     verify(episode, signed.transcript_text().encode(), KEY)
     lines = [json.loads(canonical_json(entry)) for entry in signed.transcript]
     change(lines)
-    forged = resealed(lines)
-    verify(episode, forged)
-    with pytest.raises(TranscriptError, match="not signed"):
-        verify(episode, forged, KEY)
-    with pytest.raises(TranscriptError, match="not signed"):
-        verify(episode, resealed(lines, b"another key altogether"), KEY)
+    verify(episode, resealed(lines))
+    without = [{**json.loads(line), "mac": None} for line in resealed(lines).splitlines()]
+    for forged in (resealed(lines), resealed(lines, b"another key altogether"), plain(without)):
+        with pytest.raises(TranscriptError, match="not signed"):
+            verify(episode, forged, KEY)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +225,7 @@ def test_lines_of_another_shape_never_break_the_grader() -> None:
                     assert "\n" not in str(error)
 
 
-def test_the_grader_calls_a_tampered_transcript_invalid_and_says_why() -> None:
+def test_the_grader_calls_a_tampered_or_unsigned_transcript_invalid_and_says_why() -> None:
     row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
     task, truth = task_and_truth(row)
     episode = Episode.load(**row)
@@ -234,16 +240,57 @@ def test_the_grader_calls_a_tampered_transcript_invalid_and_says_why() -> None:
     forged = grade(task, truth, resealed(lines).decode())
     assert (forged.status, forged.reason, forged.points) == ("invalid", "replay", 0.0)
     assert "line 3: the readings differ" in forged.message and forged.loss == 1.0
-
-
-def test_a_grader_with_the_hosts_key_wants_every_line_signed() -> None:
-    row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
-    task, truth = task_and_truth(row)
-    signed = honest(Episode.load(**row), KEY).transcript_text()
-    unsigned = honest(Episode.load(**row)).transcript_text()
+    signed = honest(episode, KEY).transcript_text()
     assert grade(task, truth, signed, KEY).points == 1.0
     assert json.loads(grade(task, truth, signed, KEY).extra_json)["signed"] == 1
     assert json.loads(grade(task, truth, signed).extra_json)["signed"] == 0
-    refused = grade(task, truth, unsigned, KEY)
+    refused = grade(task, truth, session.transcript_text(), KEY)
     assert (refused.status, refused.reason) == ("invalid", "signature")
     assert "line 1: not signed" in refused.message
+
+
+ROW = make_row(CHAIN)
+
+
+def signed(episode: Episode, team: str = "team", value: float = 40) -> list[str]:
+    """The lines of a finished session that the host signed."""
+    session = Laboratory(episode, team, KEY)
+    session.intervene("density", value)
+    session.intervene("density", value + 1)
+    session.predict(episode.frequency)
+    return session.transcript_text().splitlines(keepends=True)
+
+
+def test_the_session_of_one_episode_is_no_answer_to_another() -> None:
+    """Of another task, and of a task of the same name in another release."""
+    honest = "".join(signed(Episode.load(**ROW)))
+    assert grade(*task_and_truth(ROW), honest, KEY).status == "scored"
+    other = make_row(CHAIN, seed=9)
+    renamed = json.loads(json.dumps(ROW)) | {"task_id": "lab-0000000000000002"}
+    for row in (other, renamed):
+        refused = grade(*task_and_truth(row), honest, KEY)
+        assert (refused.status, refused.points) == ("invalid", 0.0)
+
+
+def test_lines_of_several_signed_sessions_make_none() -> None:
+    """Every line here has the host's signature, but not in this place."""
+    episode = chain_episode()
+    lines, other = signed(episode), signed(episode, "other")
+    again = signed(episode, value=7)
+    assert verify(episode, "".join(lines).encode(), KEY)
+    forged = {
+        "cut at the end": lines[:-1],
+        "cut at the front": lines[1:],
+        "cut inside": [*lines[:1], *lines[2:]],
+        "doubled line": [*lines[:2], lines[1], *lines[2:]],
+        "doubled session": lines + lines,
+        "reordered": [lines[0], lines[2], lines[1], *lines[3:]],
+        "opened by another team": [other[0], *lines[1:]],
+        "ended by another team": [*lines[:-2], *other[-2:]],
+        "a reading of another attempt": [lines[0], again[1], *lines[2:]],
+        "the prediction of another attempt": [*lines[:-2], *again[-2:]],
+    }
+    for what, rows in forged.items():
+        with pytest.raises(TranscriptError):
+            verify(episode, "".join(rows).encode(), KEY)
+            pytest.fail(what)
