@@ -50,8 +50,8 @@ def test_a_program_is_shown_as_it_is_and_fits_a_screen(root: Path, name: str) ->
 
 
 LIMITS = {
-    "one answer": (417, 75),
-    "all answers": (598, 79),
+    "one answer": (370, 62),
+    "all answers": (535, 66),
     "causalds/dev/3": (900, 180),
     "ccr/dev/0": (580, 170),
 }
