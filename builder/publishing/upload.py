@@ -1,169 +1,139 @@
-"""Making a repository on the Hub hold given files: what changed is sent, the rest stays.
+"""The files that a side of a release becomes on the Hub, and their way into a repository.
 
-Shards are stored first and then become visible together, in one commit with the papers. A run after
-an interrupted one stores what is not there yet. A tag is never moved.
+Shards and manifest are sent as they were checked. Papers are written anew for the place where they
+will be read. Whatever else lies in the folder is refused, whatever it is called. The Hub's client
+leaves out what is there already. Shards become visible in one commit with the papers. A tag is
+never moved.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from builder.publishing.contents import Files
-from builder.release.papers import EVAL
+from builder.publishing.errata import ERRATA
+from builder.release.card import on_hub
+from builder.release.manifest import MANIFEST, read_manifest
+from builder.release.papers import EVAL, MADE, papers
+from builder.release.workspace import GATE_FILE
 from grader.errors import UsageError
-from grader.hub.client import explain_hub_errors, list_files
-from grader.io.files import file_sha256
+from grader.hub.client import cache_folder, explain_hub_errors, list_files
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi, RepoFile
+    from huggingface_hub import HfApi
 
-_OF_THE_HUB: Final = frozenset({".gitattributes"})
+Files = Mapping[str, Path | bytes]
+"""What a repository is to hold: a path in it, and the file here or its content."""
+_OF_THE_HUB: Final = ".gitattributes"
 _REFUSED: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dataset repository (gated if ``private``) and the tag of this release there."""
+    """A dataset repository (gated if ``private``), the tag of this release there, and the side of
+    the release that it is to hold."""
 
     repo: str
     tag: str
+    side: Path
     private: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The changes that bring ``files`` to a repository: names to send and to remove. ``tagged``:
-    the tag names these files already. ``notes`` are filled while changes are made."""
-
-    files: Files
-    send: Sequence[str]
-    remove: Sequence[str]
-    tagged: bool = False
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.tagged and not self.send and not self.remove
-
-    @property
-    def bytes(self) -> int:
-        """The size of the files to send, in bytes."""
-        return sum(_size(self.files[name]) for name in self.send)
+    def __str__(self) -> str:
+        return f"{self.repo} ({'private' if self.private else 'public'})"
 
 
-def compare(api: "HfApi", target: Target, files: Files) -> Changes:
-    """Return the changes that bring ``files`` to a repository, and make none. Raises ``UsageError``
-    where the tag names other content, or a private target is open to everyone."""
-    with explain_hub_errors(target.repo):
-        if not api.repo_exists(target.repo, repo_type="dataset"):
-            return Changes(files, sorted(files), [])
-        _refuse_open(api, target)
-        tags = {ref.name for ref in api.list_repo_refs(target.repo, repo_type="dataset").tags}
-        if target.tag in tags:
-            send, remove = _differences(_files_there(api, target, target.tag), files)
-            if remove or set(send) - {EVAL}:
-                changed = min([*remove, *(set(send) - {EVAL})])
-                raise UsageError(
-                    f"{target.repo}: {target.tag} already names other content ({changed} differs), "
-                    "and a version is never changed; raise `version` in the split file, or give "
-                    "another --revision"
-                )
-            return Changes(files, [], [], tagged=True)
-        return Changes(files, *_differences(_files_there(api, target, "main"), files))
+def files_to_send(target: Target) -> Files:
+    """Return the files of the target's side, papers written for the Hub. Raises ``UsageError`` for
+    a link or another file in its folder."""
+    side, manifest = target.side, read_manifest(target.side)
+    known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
+    for path in sorted(side.rglob("*")):
+        name = path.relative_to(side).as_posix()
+        if path.is_symlink() or (path.is_file() and name not in known):
+            kind = "is a link" if path.is_symlink() else "is no part of a release"
+            raise UsageError(
+                f"{path}: {kind}, and may hold private truth; move it away (gate, "
+                "transcripts and logs belong beside the private side)"
+            )
+    files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
+    files[MANIFEST] = side / MANIFEST
+    for name, text in papers(manifest, side, on_hub(target.repo, target.tag)).items():
+        files[name] = text.encode("utf-8")
+    if (side / ERRATA).is_file():
+        files[ERRATA] = side / ERRATA
+    if target.private and (side.parent / GATE_FILE).is_file():
+        files[GATE_FILE] = side.parent / GATE_FILE
+    return files
 
 
-def make_changes(api: "HfApi", target: Target, changes: Changes) -> None:
-    """Create the repository, send, remove, tag; messages go to ``changes.notes``. The same call
-    resumes after ``UsageError``."""
+def upload(api: "HfApi", target: Target, files: Files) -> str:
+    """Make the target hold ``files`` under its tag, and return in words what was done.
+
+    Raises ``UsageError`` where the tag names another release, or a private target is open to
+    everyone. The same call goes on after any other error.
+    """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    with explain_hub_errors(target.repo):
-        _make_repository(api, target)
-        if changes.tagged:
-            return
-        head = api.repo_info(target.repo, repo_type="dataset").sha
-        adds = {name: CommitOperationAdd(name, changes.files[name]) for name in changes.send}
-        operations: list[Any] = [adds[name] for name in changes.send if name != EVAL]
-        operations += [CommitOperationDelete(name) for name in changes.remove]
-        if operations:
-            head = _commit(api, target, operations, f"Release {target.tag}", head)
-        if EVAL in changes.send:
-            head = _register(api, target, adds[EVAL], head, changes.notes)
-        api.create_tag(target.repo, tag=target.tag, revision=head, repo_type="dataset")
+    repo, tag = target.repo, target.tag
+    with explain_hub_errors(repo):
+        api.create_repo(repo, repo_type="dataset", private=target.private, exist_ok=True)
+        info = api.repo_info(repo, repo_type="dataset")
+        if target.private and not info.private:
+            raise UsageError(
+                f"{repo}: is open to everyone, so nothing private is sent there; make it "
+                "private in its settings, or name another --private-repo"
+            )
+        if target.private:
+            api.update_repo_settings(repo, repo_type="dataset", gated="manual")
+        if tag in {ref.name for ref in api.list_repo_refs(repo, repo_type="dataset").tags}:
+            if _manifest_at(api, target) != (target.side / MANIFEST).read_bytes():
+                raise UsageError(
+                    f"{repo}: {tag} already names other content, and a version is never changed; "
+                    "raise `version` in the split file, or give another --revision"
+                )
+            return f"{tag} is there whole, nothing to send"
+        surplus = list_files(api, repo, "main").keys() - files.keys() - {_OF_THE_HUB}
+        head = api.create_commit(
+            repo,
+            [
+                *(CommitOperationAdd(n, file) for n, file in files.items() if n != EVAL),
+                *(CommitOperationDelete(name) for name in sorted(surplus)),
+            ],
+            commit_message=f"Release {tag}",
+            repo_type="dataset",
+            parent_commit=info.sha,
+        ).oid
+        note = ""
+        if EVAL in files:
+            head, note = _register(api, repo, files[EVAL], head)
+        api.create_tag(repo, tag=tag, revision=head, repo_type="dataset")
+    return f"sent, tag {tag}{note}"
 
 
-def _commit(
-    api: "HfApi", target: Target, operations: list[Any], message: str, head: str | None
-) -> str:
-    """Commit operations on ``main`` on top of ``head``; return the new commit's hash."""
-    return api.create_commit(
-        target.repo,
-        operations,
-        commit_message=message,
-        repo_type="dataset",
-        parent_commit=head,
-    ).oid
+def _manifest_at(api: "HfApi", target: Target) -> bytes:
+    """Return the manifest that a tag of the target names, which states the hash of every shard."""
+    file = api.hf_hub_download(
+        target.repo, MANIFEST, repo_type="dataset", revision=target.tag, cache_dir=cache_folder()
+    )
+    return Path(file).read_bytes()
 
 
-def _register(
-    api: "HfApi", target: Target, paper: Any, head: str | None, notes: list[str]
-) -> str | None:
+def _register(api: "HfApi", repo: str, paper: Path | bytes, head: str) -> tuple[str, str]:
     """Send ``eval.yaml``; return the new commit, or ``head`` and a note if it is refused."""
+    from huggingface_hub import CommitOperationAdd
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        return _commit(api, target, [paper], "Registration as a benchmark", head)
+        commit = api.create_commit(
+            repo,
+            [CommitOperationAdd(EVAL, paper)],
+            commit_message="Registration as a benchmark",
+            repo_type="dataset",
+            parent_commit=head,
+        )
     except HfHubHTTPError as error:
         if error.response.status_code != _REFUSED:
             raise
         said = " ".join((error.server_message or "").split())[:200]
-        notes.append(f"{EVAL} was refused by the Hub ({said}); everything else is there")
-        return head
-
-
-def _make_repository(api: "HfApi", target: Target) -> None:
-    """Create an absent repository; gate a private one, or raise ``UsageError`` if it is open."""
-    api.create_repo(target.repo, repo_type="dataset", private=target.private, exist_ok=True)
-    _refuse_open(api, target)
-    if target.private:
-        api.update_repo_settings(target.repo, repo_type="dataset", gated="manual")
-
-
-def _refuse_open(api: "HfApi", target: Target) -> None:
-    """Raise ``UsageError`` if the private side would go where everyone can read."""
-    if target.private and not api.repo_info(target.repo, repo_type="dataset").private:
-        raise UsageError(
-            f"{target.repo}: is open to everyone, so nothing private is sent there; make it "
-            "private in its settings, or name another --private-repo"
-        )
-
-
-def _files_there(api: "HfApi", target: Target, revision: str) -> "Mapping[str, RepoFile]":
-    """Return a repository's files at a revision by path, without the Hub's own."""
-    listed = list_files(api, target.repo, revision)
-    return {path: entry for path, entry in listed.items() if path not in _OF_THE_HUB}
-
-
-def _differences(there: "Mapping[str, RepoFile]", files: Files) -> tuple[list[str], list[str]]:
-    """Return names of files absent or different on the Hub, and of those there in excess."""
-    send = [n for n, source in sorted(files.items()) if not _is_same(there.get(n), source)]
-    return send, sorted(there.keys() - files.keys())
-
-
-def _is_same(entry: "RepoFile | None", source: Path | bytes) -> bool:
-    """Tell whether a file on the Hub (None: absent) has size and hash of ``source``."""
-    if entry is None or entry.size != _size(source):
-        return False
-    if entry.lfs is not None:
-        digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else None
-        return (digest or file_sha256(Path(str(source)))) == entry.lfs.sha256
-    data = source if isinstance(source, bytes) else source.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest() == entry.blob_id
-
-
-def _size(source: Path | bytes) -> int:
-    """Return the size in bytes of a file here or of its content."""
-    return len(source) if isinstance(source, bytes) else source.stat().st_size
+        return head, f"; {EVAL} was refused by the Hub ({said}), everything else is there"
+    return commit.oid, ""

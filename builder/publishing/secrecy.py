@@ -1,7 +1,4 @@
-"""The files that a side of a release becomes on the Hub, and the check that none tells a secret.
-
-Shards and manifest are sent as they were checked. Papers are written anew for the place where they
-will be read. Whatever else lies in the folder is refused, whatever it is called.
+"""The check that the public side of a release tells no secret of its private side.
 
 The gate has looked for keys, salts and whole worlds in every public text. The check here looks at
 what files hold: shards of a private split have the columns of public tables and no others, no
@@ -12,64 +9,23 @@ papers.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from builder.publishing.errata import ERRATA
-from builder.release.card import on_hub
 from builder.release.exams import EXAM_SCHEMA
 from builder.release.manifest import MANIFEST
-from builder.release.papers import CARD, MADE, papers
 from builder.release.reader import configs, open_shard, rows, shards, splits
 from builder.release.rows import COMMITMENTS, FLAT
 from builder.release.shards import COMMITTED, CONFIG
 from builder.release.workspace import GATE_FILE
 from builder.splits.track import Track
-from grader.errors import UsageError
 from grader.release.release import ReleaseFolder
-
-Files = Mapping[str, Path | bytes]
-"""What a repository is to hold: a path in it, and the file here or its content."""
 
 _LEAST_LETTERS: Final = 12
 """A line of the private side's papers with fewer letters and digits could stand anywhere."""
 _LETTER: Final = re.compile(r"[0-9A-Za-z]")
-
-
-def files_to_send(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -> Files:
-    """Return one side's files for ``repo`` at tag ``revision``, papers written for the Hub. Raises
-    ``UsageError`` for a link or another file in its folder."""
-    _refuse_unknown_files(side, manifest)
-    files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
-    files[MANIFEST] = side / MANIFEST
-    for name, text in papers(manifest, side, on_hub(repo, revision)).items():
-        files[name] = (_normalise_card(text) if name == CARD else text).encode("utf-8")
-    if (side / ERRATA).is_file():
-        files[ERRATA] = side / ERRATA
-    if manifest["visibility"] == "private" and (side.parent / GATE_FILE).is_file():
-        files[GATE_FILE] = side.parent / GATE_FILE
-    return files
-
-
-def _normalise_card(text: str) -> str:
-    """Return a card as the Hub's classes write it; they refuse unreadable metadata."""
-    from huggingface_hub import DatasetCard
-
-    return str(DatasetCard(text))
-
-
-def _refuse_unknown_files(side: Path, manifest: Mapping[str, Any]) -> None:
-    """Raise ``UsageError`` for a link, or a file that is no part of a release."""
-    known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
-    for path in sorted(side.rglob("*")):
-        name = path.relative_to(side).as_posix()
-        if path.is_symlink() or (path.is_file() and name not in known):
-            kind = "is a link" if path.is_symlink() else "is no part of a release"
-            raise UsageError(
-                f"{path}: {kind}, and may hold private truth; move it away (gate, "
-                "transcripts and logs belong beside the private side)"
-            )
 
 
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
@@ -86,8 +42,7 @@ def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Ite
 def _private_tables(
     public: Path, tracks: Mapping[str, Track], private_splits: frozenset[str]
 ) -> Iterator[str]:
-    """Yield a line for each shard of a private split that has not a public table's columns, and one
-    if the flat table has answers to such a split."""
+    """Yield a line for each shard of a private split that is no public table, or has answers."""
     schemas: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         schemas |= {config: s for config, s in track.tables.items() if config not in track.private}
