@@ -1,11 +1,11 @@
-"""Write the board of a dataset of results as a static site, and put it into a Space.
+"""Write the board of a dataset of results as a static site.
 
-Rankings by skill with intervals and floors, filters by exam, track, setting and date, cost against
-skill, a page for each submission with its hashes. The site has no script and asks nobody.
+Rankings by skill with intervals and floors, cost against skill, a page for each submission with its
+hashes. The site has no script and asks nobody. `hf upload` brings it into a static Space.
 
 examples:
   causal-exams board --from org/results --out site/
-  causal-exams board --from org/results --out site/ --publish org/board
+  hf upload org/board site/ . --repo-type space
 """
 
 import argparse
@@ -27,22 +27,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the site"
     )
-    parser.add_argument(
-        "--publish", metavar="ORG/NAME", help="a static Space on the Hub (made if absent)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the site, and send what changed of it."""
+    """Write the site anew."""
     from grader.hub.client import Address, connect
     from grader.hub.results import ResultsDataset, rows_in
-    from grader.hub.site import INDEX, PAGES, send, write_site
+    from grader.hub.site import INDEX, PAGES, write_site
     from grader.io.files import refuse_links
     from grader.tracks import TRACKS
 
-    space = (
-        None if arguments.publish is None else Address.parse(arguments.publish, "--publish").repo
-    )
     folder, out = Path(arguments.results), arguments.out
     if folder.is_dir():
         rows, name = rows_in(folder), folder.name
@@ -56,6 +50,4 @@ def run(arguments: argparse.Namespace) -> int:
         page.unlink()
     files = write_site(out, rows, name, TRACKS)
     print_lines(f"{out / INDEX}: {plural(len(rows), 'submission')}, {plural(files, 'file')}")
-    if space is not None:
-        print_lines(f"{space}: {send(connect(), space, out)}")
     return 0

@@ -16,9 +16,6 @@ from grader.io.printing import print_lines
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``fetch``."""
     parser.add_argument("address", help="org/name@revision on the Hub, with or without hf://")
-    parser.add_argument(
-        "--again", action="store_true", help="ask the Hub even if the revision is here already"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.release.side import Side
 
     address = Address.parse(arguments.address)
-    folder = fetch(address, anew=arguments.again)
+    folder = fetch(address)
     manifest = Side.open(folder).manifest
     size = sum(entry["bytes"] for entry in manifest["shards"].values())
     print_lines(

@@ -26,7 +26,7 @@ COMMANDS: Final[dict[str, str]] = {
     "pack": "pack answers into one file to submit",
     "submit": "hand answers in to a maintainer's dataset on the Hub",
     "evaluate": "of a dataset of submissions: grade what is new, record it, answer",
-    "board": "a dataset of results as a static site, and as a Space",
+    "board": "a dataset of results as a static site",
     "results": "a report's skills for a model repository on the Hub",
     "leaderboard": "grade many submissions and rank them",
     "compare": "two submissions, task by task: is one better, and would it show",

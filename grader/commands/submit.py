@@ -28,9 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", help="the system's name (default: that of run.json)")
     parser.add_argument("--setting", choices=SETTINGS, help="default: that of run.json, if any")
-    parser.add_argument(
-        "--direct", action="store_true", help="commit without a pull request (members of ORG only)"
-    )
     add(parser, *PUBLIC_EXAM)
     add_limits(parser)
 
@@ -55,6 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
         print_packed(str(arguments.answers), exam, checked)
         if all(answer.status != "scored" for answer in checked.values()):
             raise UsageError(f"{arguments.answers}: no valid answer in it, so nothing was sent")
-        identity, place, before = hand_in(api, packed, repo, direct=arguments.direct)
+        identity, place, before = hand_in(api, packed, repo)
     print_lines(f"{identity} {'was handed in before' if before else 'is handed in'}: {place}")
     return 0

@@ -79,15 +79,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("HF_HUB_CACHE") or constants.HF_HUB_CACHE)
 
 
-def list_files(
-    api: "HfApi", repo: str, revision: str | None = None, *, expand: bool = False
-) -> "dict[str, RepoFile]":
-    """Return the files of a dataset repository by path, with their last commits if ``expand``."""
+def list_files(api: "HfApi", repo: str, revision: str | None = None) -> "dict[str, RepoFile]":
+    """Return the files of a dataset repository by path."""
     from huggingface_hub import RepoFile
 
-    entries = api.list_repo_tree(
-        repo, recursive=True, expand=expand, revision=revision, repo_type="dataset"
-    )
+    entries = api.list_repo_tree(repo, recursive=True, revision=revision, repo_type="dataset")
     return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
 
 

@@ -5,16 +5,12 @@ those of the release's ``eval.yaml``.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from grader.errors import UsageError
-from grader.hub.client import Address, explain_hub_errors
+from grader.hub.client import Address
 from grader.pages.systems import setting_of
 from grader.release.release import ReleaseFolder
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
 
 FRAMEWORK: Final = "causal-exams"
 """The identifier of this grader among the frameworks that the Hub knows."""
@@ -33,14 +29,9 @@ def file_name(report: Mapping[str, Any]) -> str:
     return f"causal-exams-{release}-{report['split']}-{report['exam']}.yaml"
 
 
-def eval_results(
-    report: Mapping[str, Any], address: Address, release: ReleaseFolder, source: str | None = None
-) -> str:
-    """Return the YAML of a report about the release at ``address``, which was fetched.
-
-    ``source`` is a URL with traces or a paper. Raises ``UsageError`` for a report without skill, or
-    about another release.
-    """
+def eval_results(report: Mapping[str, Any], address: Address, release: ReleaseFolder) -> str:
+    """Return the YAML of a report about the release at ``address``, which was fetched. Raises
+    ``UsageError`` for a report without skill, or about another release."""
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
@@ -57,7 +48,6 @@ def eval_results(
             # The client keeps each commit in a folder called after it.
             dataset_revision=release.public.path.name,
             date=date if isinstance(date, str) else None,
-            source_url=source,
             notes=setting_of(run) or None,
         )
         for track, part in [(None, report), *tracks.items()]
@@ -66,25 +56,3 @@ def eval_results(
     if not entries:
         raise UsageError("the report has no skill to state: floors are absent, or it is redacted")
     return yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
-
-
-def propose(api: "HfApi", model: str, name: str, text: str) -> str:
-    """Open a pull request with the file at a model repository, unless it is there.
-
-    Returns where it is, in words.
-    """
-    from huggingface_hub import CommitOperationAdd
-
-    path = f"{FOLDER}/{name}"
-    with explain_hub_errors(model):
-        if api.file_exists(model, path):
-            there = Path(api.hf_hub_download(model, path)).read_text(encoding="utf-8")
-            if there == text:
-                return f"{model}/{path} says so already"
-        commit = api.create_commit(
-            model,
-            [CommitOperationAdd(path, text.encode("utf-8"))],
-            create_pr=True,
-            commit_message="Results on the causal exams",
-        )
-    return str(commit.pr_url)

@@ -5,53 +5,38 @@ are plain, sizes and hashes are those of the manifest before anything is downloa
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
 from grader.hub.client import Address, cache_folder, connect, explain_hub_errors, list_files
-from grader.io.printing import print_lines
 from grader.release.side import MAX_MANIFEST, Side
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi, RepoFile
+    from huggingface_hub import HfApi
 
 MANIFEST: Final = "manifest.json"
 PAPERS: Final = ("README.md", "eval.yaml", "croissant.json", "ERRATA.md")
 _LARGEST_PAPER: Final = 16 << 20
 
 
-def fetch(address: Address, *, anew: bool = False) -> Path:
+def fetch(address: Address) -> Path:
     """Return the folder of a release's repository, in which every shard is as its manifest says.
 
-    A revision that was fetched before is not asked for again unless ``anew``. Without a revision
-    the newest is asked for; where the Hub cannot be reached the last one fetched is taken, with a
-    note. Raises ``UsageError``.
+    A revision that was fetched before is not asked for again; without a revision the newest is
+    asked for. Raises ``UsageError``.
     """
     api = connect()
-    if (
-        address.revision is not None
-        and not anew
-        and (cached := _cached_folder(api, address)) is not None
-    ):
+    if address.revision is not None and (cached := _cached_folder(api, address)) is not None:
         return cached
-    try:
-        with explain_hub_errors(address):
-            return _download(api, address)
-    except UsageError as error:
-        if address.revision is not None or (cached := _cached_folder(api, address)) is None:
-            raise
-        print_lines(f"note: {error}; taken as last fetched", to_stderr=True)
-        return cached
+    with explain_hub_errors(address):
+        return _download(api, address)
 
 
 def _cached_folder(api: "HfApi", address: Address) -> Path | None:
-    """Return the cached folder of a release, or None where a shard or the manifest is not there.
-
-    Nothing is downloaded, and no hash is checked.
-    """
+    """Return the cached folder of a release, or None where a shard or the manifest is not there."""
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     with suppress(LocalEntryNotFoundError, UsageError):
@@ -63,22 +48,11 @@ def _cached_folder(api: "HfApi", address: Address) -> Path | None:
 
 
 def _download(api: "HfApi", address: Address) -> Path:
-    """Return the folder of a release after its manifest, papers and shards were downloaded."""
+    """Return the folder of a release after it was downloaded, as its manifest promises it."""
     listed = list_files(api, address.repo, address.revision)
     if MANIFEST not in listed or listed[MANIFEST].size > MAX_MANIFEST:
         raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
     shards = Side.open(_snapshot(api, address, (MANIFEST,))).manifest["shards"]
-    _check_listing(address, shards, listed)
-    papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
-    folder = _snapshot(api, address, (MANIFEST, *papers, *shards))
-    _check_hashes(address, Side.open(folder))
-    return folder
-
-
-def _check_listing(
-    address: Address, shards: Mapping[str, Mapping[str, object]], listed: "Mapping[str, RepoFile]"
-) -> None:
-    """Raise ``UsageError`` where the Hub has other files than the manifest promises."""
     for name, promised in shards.items():
         found = listed.get(name)
         same = found is not None and found.size == promised["bytes"]
@@ -87,27 +61,10 @@ def _check_listing(
                 f"{address}: {name} is not what its manifest.json says, so nothing was fetched; "
                 "tell its maintainer"
             )
-
-
-def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
-    """Return the folder of a revision with some of its files in it. Names are plain, no patterns.
-
-    With ``local`` nothing is downloaded.
-    """
-    found = api.snapshot_download(
-        address.repo,
-        repo_type="dataset",
-        revision=address.revision,
-        cache_dir=cache_folder(),
-        allow_patterns=list(names),
-        local_files_only=local,
-    )
-    return Path(found)
-
-
-def _check_hashes(address: Address, side: Side) -> None:
-    """Raise ``UsageError`` for a damaged shard, and remove it so that it is fetched again."""
-    for name in side.manifest["shards"]:
+    papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
+    folder = _snapshot(api, address, (MANIFEST, *papers, *shards))
+    side = Side.open(folder)
+    for name in shards:
         try:
             side.check(name)
         except UsageError:
@@ -118,3 +75,17 @@ def _check_hashes(address: Address, side: Side) -> None:
             raise UsageError(
                 f"{address}: {name} came damaged and was removed; run the same command again"
             ) from None
+    return folder
+
+
+def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
+    """Return the folder of a revision with the files ``names``; ``local``: as it is here."""
+    found = api.snapshot_download(
+        address.repo,
+        repo_type="dataset",
+        revision=address.revision,
+        cache_dir=cache_folder(),
+        allow_patterns=list(names),
+        local_files_only=local,
+    )
+    return Path(found)

@@ -7,7 +7,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,8 +28,6 @@ FOLDER: Final = "results"
 LOG: Final = "log.jsonl"
 CARD: Final = "README.md"
 GRADED, FAILED, REFUSED = "graded", "failed", "refused"
-WAITING: Final = "waiting"
-"""Not graded yet, for want of time or memory or by a fault of ours: the next run tries again."""
 _LOGGED: Final = (
     "id", "event", "day", "team", "system", "setting", "release", "release_sha256", "split", "exam",
     "status", "reason", "points", "skill", "skill_interval", "submission_sha256", "answers_sha256",
@@ -74,9 +72,16 @@ class ResultsDataset:
         """
         from huggingface_hub import CommitOperationAdd
 
-        log = (escape_unprintable(canonical_json(_log_line(row, event))) for row in rows)
-        files = {f"{FOLDER}/{row['id']}.json": pretty_json(row) for row in rows}
-        files[LOG] = self._log + "".join(f"{line}\n" for line in log)
+        files: dict[str, str] = {}
+        log = self._log
+        for row in rows:
+            report, release = row["report"] or {}, row["release"]
+            figures = {name: report.get(name) for name in ("points", "skill", "skill_interval")}
+            line = {**row, **figures, "event": event, "release": release["name"]}
+            line["release_sha256"] = release["sha256"]
+            log += f"{escape_unprintable(canonical_json({name: line[name] for name in _LOGGED}))}\n"
+            files[f"{FOLDER}/{row['id']}.json"] = pretty_json(row)
+        files[LOG] = log
         if not self._has_card:
             files[CARD] = _CARD_TEXT
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
@@ -92,15 +97,6 @@ class ResultsDataset:
         self.rows |= {row["id"]: row for row in rows}
 
 
-def _log_line(row: Mapping[str, Any], event: str) -> Row:
-    """Return the columns ``_LOGGED`` for the log: row, event and the report's figures."""
-    report, release = row["report"] or {}, row["release"]
-    figures = {name: report.get(name) for name in ("points", "skill", "skill_interval")}
-    line = {**row, **figures, "event": event, "release": release["name"]}
-    line["release_sha256"] = release["sha256"]
-    return {name: line[name] for name in _LOGGED}
-
-
 def rows_in(folder: Path) -> dict[str, Row]:
     """Return the rows of a copy of the dataset, by id. Raises ``UsageError`` for what is none."""
     found: dict[str, Row] = {}
@@ -112,7 +108,7 @@ def rows_in(folder: Path) -> dict[str, Row]:
         problem = first_problem("result", row)
         if problem is None and row["report"] is not None:
             problem = first_problem("report", row["report"])
-        # Tracks are named in the style of the board's page, where nothing is escaped.
+        # Whoever may write there is no reason to trust what a track is called.
         plain = problem is None and all(map(is_plain, (row["report"] or {}).get("tracks", ())))
         if not plain or row["id"] != file.stem:
             why = problem or "a file is named after its id, and tracks by plain names"

@@ -2,8 +2,8 @@
 
 A submission is a packed file in the folder of the account that hands it in, the team, called by the
 start of its SHA-256. It comes in a pull request, which is a stranger's, who may change it at any
-time: it is never merged. The one new file in it is looked at, and that very file is stored. What
-stands on the main branch was put there by the maintainer.
+time: it is never merged. The one new file in it is looked at, and that very file is stored on the
+main branch by the maintainer.
 """
 
 import re
@@ -37,19 +37,22 @@ _NOTICES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A submission as it was handed in, on a ``day`` (ISO). ``refused`` says why it is not read.
+    """A submission as it was handed in, on a ``day`` (ISO), by the pull request of number ``pull``.
 
-    ``pull`` is the number of its pull request, None where there is none; ``stored`` is whether its
-    file is on the main branch.
+    ``path`` is that of its file, ``refused`` says why it is not read.
     """
 
     id: str
     team: str
     day: str
     path: str
-    pull: int | None = None
-    stored: bool = False
+    pull: int
     refused: str = ""
+
+
+def path_of(team: str, identity: str) -> str:
+    """Return the path of a submission in its dataset."""
+    return f"{FOLDER}/{team}/{identity}.parquet"
 
 
 def submission_id(packed: Path) -> str:
@@ -62,13 +65,10 @@ def pull_title(identity: str) -> str:
     return f"Submission {identity}"
 
 
-def hand_in(
-    api: "HfApi", packed: Path, repo: str, *, direct: bool = False
-) -> tuple[str, str, bool]:
+def hand_in(api: "HfApi", packed: Path, repo: str) -> tuple[str, str, bool]:
     """Send a packed file, unless the very same is there or waiting. Raises ``UsageError``.
 
-    Returns its id, where it is, and whether it was there before. ``direct`` writes to the main
-    branch, for members of the repository's organisation.
+    Returns its id, where it is, and whether it was there before.
     """
     from huggingface_hub import CommitOperationAdd
 
@@ -76,7 +76,7 @@ def hand_in(
     title = pull_title(identity)
     with explain_hub_errors(repo):
         team = api.whoami()["name"]
-        path = f"{FOLDER}/{team}/{identity}.parquet"
+        path = path_of(team, identity)
         if api.file_exists(repo, path, repo_type="dataset"):
             return identity, f"{repo}/{path}", True
         pulls = api.get_repo_discussions(
@@ -90,37 +90,25 @@ def hand_in(
             [CommitOperationAdd(path, str(packed))],
             commit_message=title,
             repo_type="dataset",
-            create_pr=not direct,
+            create_pr=True,
         )
-    return identity, commit.pr_url or commit.commit_url, False
+    return identity, str(commit.pr_url), False
 
 
 def list_submissions(api: "HfApi", repo: str) -> list[Delivery]:
-    """Return the submissions on the main branch and in open pull requests, oldest first.
-
-    One that is in both is returned once, with its pull request. Raises ``UsageError``.
-    """
+    """Return the submissions in open pull requests, oldest first. Raises ``UsageError``."""
     with explain_hub_errors(repo):
-        main = list_files(api, repo, "main", expand=True)
+        main = list_files(api, repo, "main")
         pulls = api.get_repo_discussions(repo, discussion_type="pull_request", repo_type="dataset")
         waiting = [_in_pull(api, repo, pull, main) for pull in pulls if pull.status in _WAITING]
-    paths = {one.path for one in waiting}
-    found = list(waiting)
-    for path, entry in main.items():
-        if (match := _PATH.fullmatch(path)) is not None and path not in paths:
-            day = entry.last_commit.date.date().isoformat() if entry.last_commit else ""
-            found.append(Delivery(match["id"], match["team"], day, path, stored=True))
-    return sorted(found, key=lambda one: (one.day, one.pull or 0, one.id))
+    return sorted(waiting, key=lambda one: (one.day, one.pull))
 
 
 def _in_pull(
     api: "HfApi", repo: str, pull: "Discussion", main: "Mapping[str, RepoFile]"
 ) -> Delivery:
-    """Return the submission of a pull request: the one new file in the folder of its account.
-
-    Whatever else it changes is not looked at, since nothing but that file is ever taken from it.
-    """
-    files = list_files(api, repo, f"refs/pr/{pull.num}", expand=True)
+    """Return the submission of a pull request: the one new file in the folder of its account."""
+    files = list_files(api, repo, f"refs/pr/{pull.num}")
     own = [match for path in files if (match := _PATH.fullmatch(path)) is not None]
     own = [match for match in own if match["team"] == pull.author]
     # After a run that stored the file and was killed it is new no more; then the title names it.
@@ -134,25 +122,26 @@ def _in_pull(
         refused = f"over {MOST_BYTES >> 20} MiB"
     if refused:
         return Delivery(f"{pull.num:0{DIGITS}d}", pull.author, day, "", pull.num, refused=refused)
-    path = new[0][0]
-    return Delivery(new[0]["id"], pull.author, day, path, pull.num, stored=path in main)
+    return Delivery(new[0]["id"], pull.author, day, new[0][0], pull.num)
 
 
-def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
+def download(
+    api: "HfApi", repo: str, one: Delivery, folder: Path, revision: str | None = None
+) -> Path:
     """Download the file of a submission to ``folder/<id>/<team>.parquet`` and return that path.
 
-    Raises ``UsageError``, also where its bytes are not those that its id stands for.
+    ``revision`` is that of its pull request by default. Raises ``UsageError``, also where its bytes
+    are not those that its id stands for.
     """
     target = path_inside(path_inside(folder, one.id), one.team, ".parquet")
     target.parent.mkdir(parents=True, exist_ok=True)
-    revision = "main" if one.stored else f"refs/pr/{one.pull}"
     for anew in (False, True):  # what was damaged on its way is whole the next time
         with explain_hub_errors(f"{repo}, {one.path}"):
             found = api.hf_hub_download(
                 repo,
                 one.path,
                 repo_type="dataset",
-                revision=revision,
+                revision=revision or f"refs/pr/{one.pull}",
                 cache_dir=cache_folder(),
                 force_download=anew,
             )
@@ -164,7 +153,7 @@ def download(api: "HfApi", repo: str, one: Delivery, folder: Path) -> Path:
 
 
 def download_graded(
-    api: "HfApi", repo: str, one: Delivery, sha256: str, folder: Path
+    api: "HfApi", repo: str, one: Delivery, sha256: str, folder: Path, revision: str | None = None
 ) -> Path | None:
     """Download the file of a submission again, or return None where it is another by now.
 
@@ -172,7 +161,7 @@ def download_graded(
     ``UsageError`` for a fault of the Hub's.
     """
     try:
-        file = download(api, repo, one, folder)
+        file = download(api, repo, one, folder, revision)
     except UsageError as error:
         if not str(error).startswith(one.path):
             raise
@@ -229,7 +218,7 @@ def comment(row: Mapping[str, Any], results: str) -> str:
     elif report.get("redacted"):
         lines.append("Its truth is private: no figure is shown of this submission.")
     lines += [f"- {markdown_text(notice)}" for notice in report["notices"][:_NOTICES]]
-    lines.append(f"The file is kept as `{FOLDER}/{row['team']}/{row['id']}.parquet`.")
+    lines.append(f"The file is kept as `{path_of(row['team'], row['id'])}`.")
     lines.append(
         f"Everything that is shown of it: `{RESULTS}/{row['id']}.json` in "
         f"[{results}](https://huggingface.co/datasets/{results})."

@@ -77,15 +77,6 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Radio buttons, the first chosen; ``options`` are ids of ours, for ``style``, and labels."""
-
-    legend: str
-    name: str
-    options: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
 class Code:
     """Text as it was written, line by line. A page shows its first 200,000 characters."""
 
@@ -99,7 +90,7 @@ class Prose:
     text: str
 
 
-Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Choice | Code | Prose
+Block = Table | Svg | Paragraph | Fold | SideBySide | Card | Code | Prose
 
 
 def non_empty(*tables: Table) -> list[Table]:

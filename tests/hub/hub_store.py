@@ -27,8 +27,8 @@ class Refusal(Exception):
 class Fault:
     """A fault of the next ``times`` requests that match, beyond the first ``after``.
 
-    ``kind`` is a status, ``cut`` (the body ends half way), ``garble`` (a byte of it is another),
-    or a function that is called instead of an answer.
+    ``kind`` is a status, ``garble`` (a byte of the body is another), or a function that is called
+    instead of an answer.
     """
 
     method: str
@@ -67,14 +67,12 @@ class Blob:
     def etag(self) -> str:
         return self.lfs or self.git_oid
 
-    def told(self, path: str, expand: bool = False) -> dict[str, Any]:
+    def told(self, path: str) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "type": "file", "path": path, "size": len(self.data), "oid": self.git_oid,
         }  # fmt: skip
         if self.lfs is not None:
             entry["lfs"] = {"oid": self.lfs, "size": len(self.data), "pointerSize": 130}
-        if expand:
-            entry["lastCommit"] = {"id": "0" * 40, "title": "", "date": DATE}
         return entry
 
 
@@ -156,7 +154,7 @@ class Repo:
             "siblings": [{"rfilename": path} for path in sorted(self.commits[oid])],
         }  # fmt: skip
 
-    def tree(self, revision: str, folder: str, recursive: bool, expand: bool) -> list[Any]:
+    def tree(self, revision: str, folder: str, recursive: bool) -> list[Any]:
         files = self.files(revision)
         prefix = f"{folder}/" if folder else ""
         inside = {path: blob for path, blob in files.items() if path.startswith(prefix)}
@@ -169,13 +167,11 @@ class Repo:
                 if recursive or depth == 1:
                     found.setdefault(prefix + "/".join(parts[:depth]), None)
             if recursive or len(parts) == 1:
-                found[path] = blob.told(path, expand)
-        return [entry or _folder(path, expand) for path, entry in sorted(found.items())]
-
-
-def _folder(path: str, expand: bool) -> dict[str, Any]:
-    more = {"lastCommit": {"id": "0" * 40, "title": "", "date": DATE}} if expand else {}
-    return {"type": "directory", "path": path, "oid": "0" * 40, **more}
+                found[path] = blob.told(path)
+        return [
+            entry or {"type": "directory", "path": path, "oid": "0" * 40}
+            for path, entry in sorted(found.items())
+        ]
 
 
 @dataclass
@@ -290,7 +286,3 @@ def check_eval_yaml(data: bytes) -> None:
     ids = [task["id"] for task in told["tasks"]]
     if not ids or len(set(ids)) != len(ids):
         raise Refusal(400, "", "eval.yaml: tasks need different ids")
-    if told["evaluation_framework"] == "inspect-ai" and not all(
-        {"field_spec", "solvers", "scorers"} <= task.keys() for task in told["tasks"]
-    ):
-        raise Refusal(400, "", "eval.yaml: inspect-ai needs field_spec, solvers and scorers")

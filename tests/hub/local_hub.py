@@ -173,11 +173,8 @@ class Connection(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
-        middle = len(data) // 2
-        if self.fault == "cut":
-            data = data[:middle]
-            self.close_connection = True
-        elif self.fault == "garble":
+        if self.fault == "garble":
+            middle = len(data) // 2
             data = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
         self.wfile.write(data)
 
@@ -279,13 +276,13 @@ def tree(
     at: Connection, kinds: str, name: str, revision: str, folder: str = "", *, body: bytes
 ) -> None:
     repo = at.repo(kinds, name, content=True)
-    at.send(200, repo.tree(revision, folder, at.flag("recursive"), at.flag("expand")))
+    at.send(200, repo.tree(revision, folder, at.flag("recursive")))
 
 
-@route("GET", r"/(datasets|spaces)/([^/]+/[^/]+)/resolve/([^/]+)/(.+)",
-       r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")  # fmt: skip
-def resolve(at: Connection, *found: str, body: bytes) -> None:
-    kinds, name, revision, path = found if len(found) == 4 else ("models", *found)
+@route("GET", r"/(datasets)/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
+def resolve(
+    at: Connection, kinds: str, name: str, revision: str, path: str, *, body: bytes
+) -> None:
     repo = at.repo(kinds, name, content=True)
     oid = repo.resolve(revision)
     blob = repo.commits[oid].get(path)
@@ -326,8 +323,7 @@ def batch(at: Connection, *found: str, body: bytes) -> None:
         entry = {"oid": wanted["oid"], "size": wanted["size"]}
         if wanted["oid"] not in at.hub.store.large:
             place = f"{at.hub.endpoint}/lfs/{wanted['oid']}"
-            upload = {"href": place, "header": {}}
-            entry["actions"] = {"upload": upload, "verify": {"href": f"{place}/verify"}}
+            entry["actions"] = {"upload": {"href": place, "header": {}}}
         objects.append(entry)
     at.send(200, {"transfer": "basic", "objects": objects})
 
@@ -338,13 +334,6 @@ def keep(at: Connection, oid: str, *, body: bytes) -> None:
         raise Refusal(400, "", "the SHA-256 of what came is another")
     at.hub.store.large[oid] = body
     at.send(200, b"")
-
-
-@route("POST", r"/lfs/([0-9a-f]+)/verify")
-def verify(at: Connection, oid: str, *, body: bytes) -> None:
-    if oid not in at.hub.store.large:
-        raise Refusal(404, "", "no such object")
-    at.send(200, {})
 
 
 @route("POST", rf"{API}/commit/([^/]+)")
