@@ -56,8 +56,23 @@ def run_limited(
     """Yield place and outcome of ``work`` on each of ``things``, as each is finished.
 
     Each has a process of its own, so that nothing of it is left for the next: no outcome depends on
-    the number of ``workers`` or on the other things.
+    the number of ``workers`` or on the other things. What may end otherwise another time is tried
+    once more, alone.
     """
+    late = []
+    for place, outcome in _run_once(work, things, workers, limits):
+        if isinstance(outcome, WorkFailure) and outcome.again:
+            late.append(place)
+        else:
+            yield place, outcome
+    for k, outcome in _run_once(work, [things[place] for place in late], 1, limits):
+        yield late[k], outcome
+
+
+def _run_once(
+    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield place and outcome of one try at each of ``things``."""
     waiting = iter(range(len(things)))
     busy: dict[Connection, _Worker] = {}
     try:
@@ -78,20 +93,6 @@ def run_limited(
     finally:
         for worker in busy.values():
             worker.stop()
-
-
-def run_patiently(
-    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
-) -> Iterator[tuple[int, Outcome]]:
-    """Do as :func:`run_limited`, and once more, alone, what may end otherwise another time."""
-    late = []
-    for place, outcome in run_limited(work, things, workers, limits):
-        if isinstance(outcome, WorkFailure) and outcome.again:
-            late.append(place)
-        else:
-            yield place, outcome
-    for k, outcome in run_limited(work, [things[place] for place in late], 1, limits):
-        yield late[k], outcome
 
 
 class _Worker:
@@ -157,43 +158,29 @@ def _serve(
     memory: int,
     scratch: str,
 ) -> None:
-    """Do the work in the child process, within ``memory`` bytes, and send its result, or why there
-    is none, through ``connection``. ``ours`` are the parent's ends of pipes, which it closes.
-    Temporary files go to the folder ``scratch``."""
+    """Do the work in the child process and send its result, or why there is none."""
     tempfile.tempdir = scratch
     for end in ours:  # else no worker would see that its parent has gone
         end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    _limit(memory)
-    try:
-        message = _DONE + work(thing)
-    except Exception as error:
-        sign = _FAILED if isinstance(error, UsageError) else _OURS
-        message = sign + _reason(error).encode("utf-8", errors="replace")
-    with suppress(OSError):
-        connection.send_bytes(message)
-
-
-def _reason(error: Exception) -> str:
-    """Return why, in one line: the input's fault in its own words, ours with its kind."""
-    if type(error).__name__ in _MEMORY:
-        return _MEMORY[1]
-    text = " ".join(str(error).split())[:_LONGEST]
-    if isinstance(error, UsageError):
-        return text
-    return f"{type(error).__name__}: {text} (our fault; please report it)"
-
-
-def _limit(memory: int) -> None:
-    """Limit this fork to so many bytes more than it has from its parent, and write no core.
-
-    The limit is on memory that can be written (``RLIMIT_DATA``). Addresses would be wrong to
-    count: an allocator reserves hundreds of mebibytes of them, now more, now less, and uses few.
-    """
+    # Limited are bytes beyond those of the parent that can be written: an allocator reserves
+    # hundreds of mebibytes of addresses.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pages = Path("/proc/self/statm")
-    inherited = 0
+    pages, inherited = Path("/proc/self/statm"), 0
     if pages.is_file():
         inherited = int(pages.read_text(encoding="ascii").split()[5]) * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # a system that knows no such limit, or has a lower one
         resource.setrlimit(resource.RLIMIT_DATA, (inherited + memory,) * 2)
+    try:
+        message = _DONE + work(thing)
+    except Exception as error:
+        sign, reason = _OURS, " ".join(str(error).split())[:_LONGEST]
+        if isinstance(error, UsageError):
+            sign = _FAILED
+        elif type(error).__name__ in _MEMORY:
+            reason = _MEMORY[1]
+        else:
+            reason = f"{type(error).__name__}: {reason} (our fault; please report it)"
+        message = sign + reason.encode("utf-8", errors="replace")
+    with suppress(OSError):
+        connection.send_bytes(message)

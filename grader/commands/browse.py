@@ -6,7 +6,6 @@ pages ask for nothing elsewhere, and nothing that a release or an answer holds c
 examples:
   python -m grader browse release --html site
   python -m grader browse release --answers answers/informed --html site
-  python -m grader browse release --run runs/mine --html site
   python -m grader browse release --exam all --html site
 """
 
@@ -15,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.answers.collect import read_submission
-from grader.answers.submission import SubmissionLimits
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
 from grader.io.files import write_text
@@ -25,7 +23,7 @@ from grader.pages.browse import INDEX, TaskView, pages
 from grader.pages.graph import Explanation
 from grader.pages.specification import pages_of
 from grader.pipeline import grade
-from grader.release.exam import Exam, Split
+from grader.release.exam import Exam
 from grader.release.scenes import read_scenes, read_value_sources, read_worlds
 from grader.reports.build import GradedSubmission
 
@@ -33,9 +31,7 @@ from grader.reports.build import GradedSubmission
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``browse``."""
     parser.add_argument("release", type=Path, metavar="RELEASE", help="release folder")
-    whose = parser.add_mutually_exclusive_group()
-    whose.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
-    whose.add_argument("--run", type=Path, metavar="DIR", help="a run; show its answers")
+    parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
     add(parser, "--private", "--split", "--exam", "--track", "--reading")
     parser.add_argument(
         "--reveal", action="store_true", help="show truths and scores of a private split too"
@@ -51,11 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--html {folder}: not an empty folder; choose another, or remove it")
     split = open_split(arguments)
-    run: Path | None = arguments.run
-    answers = arguments.answers if run is None else run / "answers"
-    if run is not None and not answers.is_dir():
-        raise UsageError(f"--run {run}: no answers/ in it; name the folder of a run")
-    graded = None if answers is None else _grade_answers(split, answers)
+    graded = None
+    if arguments.answers is not None:
+        split.refuse_private_details("a page of a task shows its score")
+        submission = read_submission(arguments.answers, split.tasks)
+        answered = split.choose_exam_for(frozenset(submission.answers))
+        graded = grade(answered, submission, slice_intervals=False)
     exam = split.choose_exam_for() if graded is None else graded.exam
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
     subtitle = f"split {split.name}, exam {exam.name}: {plural(len(exam.tasks), 'task')}{whose}"
@@ -65,14 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_text(path_inside(folder, name), text)
     print_lines(f"{folder / INDEX}: {plural(len(shown), 'task')} to read")
     return 0
-
-
-def _grade_answers(split: Split, answers: Path) -> GradedSubmission:
-    """Grade the answers; raises ``UsageError`` where scores may not be seen."""
-    split.refuse_private_details("a page of a task shows its score")
-    submission = read_submission(answers, split.tasks, SubmissionLimits())
-    exam = split.choose_exam_for(frozenset(submission.answers))
-    return grade(exam, submission, slice_intervals=False)
 
 
 def _tasks_to_show(exam: Exam, graded: GradedSubmission | None) -> Iterator[TaskView]:

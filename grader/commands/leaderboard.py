@@ -20,16 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.collect import submissions_in
-from grader.answers.submission import Submission, submission_name, team_of
+from grader.answers.submission import Submission
 from grader.board.grading import (
     Entry,
     NotGraded,
     Result,
-    SessionCounts,
-    count_sessions,
     grade_all,
     in_time,
-    sessions_of,
     with_figures,
 )
 from grader.board.workers import WorkLimits
@@ -50,12 +47,12 @@ from grader.io.printing import print_lines
 from grader.pages.leaderboard import Ranked, board_page, boards, failures, first_screen, rank
 from grader.pages.page import Section
 from grader.pages.report import SPECIFICATION
-from grader.pages.systems import SETTINGS, in_reading, setting_of
+from grader.pages.systems import in_reading
 from grader.pages.table import Table
 from grader.pages.terminal import console, in_terminal, progress
-from grader.pipeline import exam_notices, grade
+from grader.pipeline import grade
 from grader.release.exam import Exam
-from grader.reports.ledger import TEAMS, Ledger, default_path, ladder_of, refuse_several
+from grader.reports.ledger import TEAMS, Ledger, ladder_of, ledger_path, refuse_several
 from grader.tracks import TRACKS
 
 CLOSED: Final = "the final ranking was made before: only the same answers are ranked again"
@@ -76,16 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--yes", action="store_true", help="make the final ranking without asking (for scripts)"
     )
     add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
-    parser.add_argument(
-        "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
-    )
-    parser.add_argument(
-        "--sessions",
-        type=Path,
-        metavar="DIR",
-        help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
-        "many its team started per task",
-    )
     add_effort(parser)
     add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every column of the board")
@@ -104,32 +91,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.final:
         exam = exam.final()
         refuse_several(sources)
-        if Ledger(_ledger_path(arguments, exam), exam).is_closed:
+        if Ledger(ledger_path(arguments.ledger, exam), exam).is_closed:
             print_lines(f"note: {CLOSED}", to_stderr=True)
         elif not arguments.yes:
             _confirm_final()
-    key = exam.split.transcript_key
-    sessions: SessionCounts = {}
-    if arguments.sessions is not None:
-        if key is None:
-            raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
-        sessions = count_sessions(arguments.sessions, key)
     results = _grade(arguments, exam, sources)
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)
-    entries = _of_setting(entries, arguments.setting)
-    others = [result for result in results if isinstance(result, NotGraded)]
-    failed = [_name_and_reason(result) for result in others if result.counts]
-    left_out = [result.reason for result in others if not result.counts]
-    _print_notes(entries, left_out, exam_notices(exam))
+    failed = [_name_and_reason(result) for result in results if isinstance(result, NotGraded)]
+    _print_notes(entries)
     if not entries:
         print_lines(*(f"failed: {name}: {why}" for name, why in failed), to_stderr=True)
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
         )
-    _label(entries, sessions, {task.task_id for task in exam.tasks})
+    _label(entries)
     ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
     title += " · final ranking" if arguments.final else ""
@@ -145,23 +123,17 @@ def run(arguments: argparse.Namespace) -> int:
     tables = [table for some in boards(shown, TRACKS, title) for table in some]
     _print_board(arguments, tables, ranked[0][1]["tracks"], failed)
     if exam.keeps_ledger:
-        console().print(in_terminal(_ledger_table(exam, _ledger_path(arguments, exam))))
+        console().print(in_terminal(_ledger_table(exam, ledger_path(arguments.ledger, exam))))
     return 0
 
 
 def _confirm_final() -> None:
-    """Ask whether to make the final ranking, which is made once. Raises ``UsageError`` for any
-    answer but "yes", and where nobody can be asked."""
+    """Ask whether to make the final ranking; any answer but "yes" is a ``UsageError``."""
     text = "--final ranks once: later submissions fail, and boards show no new figures"
     if not sys.stdin.isatty():
         raise UsageError(f"{text}; give --yes if you mean it")
     if input(f"{text}. Type yes to go on: ").strip() != "yes":
         raise UsageError("--final: not confirmed; nothing was ranked or recorded")
-
-
-def _ledger_path(arguments: argparse.Namespace, exam: Exam) -> Path:
-    """Return the path of the ledger: that of ``--ledger``, else beside the private side."""
-    return arguments.ledger or default_path(exam)
 
 
 def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -> list[Result]:
@@ -209,26 +181,6 @@ def _ledger_table(exam: Exam, path: Path) -> Table:
     return SPECIFICATION.of_rows("ledger", ledger.teams(ladder), exam=exam.name, note=note)
 
 
-def _of_setting(entries: list[Entry], setting: str | None) -> list[Entry]:
-    """Return the entries of ``setting``; of None all of them, with a note where they are of
-    several."""
-    settings = [setting_of(entry.report["submission"]["run"]) for entry in entries]
-    counted = Counter(name or "not told" for name in settings)
-    note = ""
-    if setting is not None:
-        pairs = zip(entries, settings, strict=True)
-        kept = [entry for entry, own in pairs if own == setting]
-        if left := len(entries) - len(kept):
-            note = f"{left} of another setting, or of none told, left out"
-        entries = kept
-    elif len(counted) > 1:
-        told = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
-        note = f"several settings on one board ({told}); --setting keeps to one"
-    if note:
-        print_lines(f"note: {note}", to_stderr=True)
-    return entries
-
-
 def _name_and_reason(result: NotGraded) -> tuple[str, str]:
     """Return the name of a submission, and why it failed: that text names no folder of ours."""
     source, reason = result.source, result.reason
@@ -237,32 +189,24 @@ def _name_and_reason(result: NotGraded) -> tuple[str, str]:
     return source.name, reason.removeprefix(f"{source.name}: ")
 
 
-def _print_notes(
-    entries: Sequence[Entry], left_out: Sequence[str], everywhere: Sequence[str]
-) -> None:
-    """Print why submissions are left out, and notes: once, with their number, those of several
-    submissions or ``everywhere``, then those of each submission."""
-    lines = [f"left out: {reason}" for reason in left_out]
-    lines += [f"note: {notice}" for notice in everywhere if entries]
-    counts = Counter(notice for entry in entries for notice in {*entry.report["notices"]})
-    shared = [text for text in counts if counts[text] > 1 and text not in everywhere]
-    lines += [f"note: {counts[text]} submissions: {text}" for text in shared]
+def _print_notes(entries: Sequence[Entry]) -> None:
+    """Print notes: those of several submissions once, with their number, then those of each."""
+    counts = Counter(notice for one in entries for notice in dict.fromkeys(one.report["notices"]))
+    shared = {text: count for text, count in counts.items() if count > 1}
+    lines = [f"note: {count} submissions: {text}" for text, count in shared.items()]
     for entry in entries:
-        own = [text for text in entry.report["notices"] if text not in (*everywhere, *shared)]
+        own = [text for text in entry.report["notices"] if text not in shared]
         lines += [f"note: {entry.source}: {notice}" for notice in own[:NOTICES]]
     out = console(stderr=True)
     for line in lines:
         out.print(line, soft_wrap=True)
 
 
-def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -> None:
-    """Add to each report its number of sessions, and file and date to systems of one name."""
+def _label(entries: Sequence[Entry]) -> None:
+    """Add file and date to the reports of systems that share a name."""
     names = Counter(entry.report["submission"]["system"] for entry in entries)
     for entry in entries:
         submission = entry.report["submission"]
-        own = sessions_of(sessions, team_of(submission_name(entry.source)), tasks)
-        if own is not None:
-            submission["sessions"] = own
         if names[submission["system"]] > 1:
             date = submission["run"].get("date")
             dated = f", {date[:40]}" if isinstance(date, str) else ""
@@ -270,8 +214,7 @@ def _label(entries: Sequence[Entry], sessions: SessionCounts, tasks: set[str]) -
 
 
 def _json_rows(ranked: Ranked, failed: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return what ``--json`` holds: place and report of each submission with what tracks say of it
-    among the others, then name and reason of each that could not be graded."""
+    """Return what ``--json`` holds: a row of each submission, then of each that was not graded."""
     rows: list[dict[str, Any]] = [{"rank": place, "report": report} for place, report in ranked]
     for track in TRACKS.values():
         if track.board_members is not None:

@@ -130,7 +130,7 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
 
     Each of several tracks has a column of its skill (points if no report has a skill), with a dash
     for who leaves it alone. Then come the columns that tracks add; a lone track that adds none has
-    one for the points of each family. The last are sessions, if counted, and tokens per task.
+    one for the points of each family. The last is tokens per task.
     """
     names = list(reports[0]["tracks"])
     counts = counted_by(reports)
@@ -148,11 +148,6 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
             found += [
                 (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
             ]
-    if any("sessions" in report["submission"] for report in reports):
-        counted = [report["submission"].get("sessions") for report in reports]
-        # Of how many sessions a task an answer is the best.
-        texts = [c and f"{c['started'] / c['tasks']:.1f}, most {c['most']}" for c in counted]
-        found.append(("sessions/task", [text or "–" for text in texts]))
     tokens = [tokens_per_task(report["usage"]) for report in reports]
     return [*found, ("tok/task", ["–" if n is None else f"{n / 1000:.1f}k" for n in tokens])]
 

@@ -9,7 +9,6 @@ from typing import Any
 from grader.answers.submission import Submission, submission_name
 from grader.release.exam import Exam
 from grader.reports.aggregate import Totals, points_by_track, spread
-from grader.reports.redact import overall
 from grader.reports.table import count_endings, usage_means
 from grader.scoring.model import CheckedAnswer, Score, Truth, Unit
 from grader.scoring.track import Tracks
@@ -32,12 +31,6 @@ class GradedSubmission:
     answers_sha256: str
 
     @property
-    def shown_points(self) -> float | None:
-        """Points (0 to 100) over :attr:`shown_units`; None where there are none, or no units."""
-        units = self.shown_units
-        return overall(units) if units and self.totals.points is not None else None
-
-    @property
     def shown_units(self) -> list[list[Unit]]:
         """The units, a list a track, in the half that figures of a private split are about."""
         shown = self.exam.shown_instances
@@ -52,13 +45,20 @@ def build_report(
     """Return the whole report. The same answers give the same bytes: no clock, no host name."""
     release, split = exam.split.release, exam.split.name
     task_ids = [task.task_id for task in exam.tasks]
+    system = submission.run.get("system")
+    if not isinstance(system, str) or not system.strip():
+        system = submission_name(submission.source)
     report = {
         "format": FORMAT,
         "grader": __version__,
         "release": {"name": release.name, "content_sha256": release.content_hashes(split)},
         "split": split,
         "exam": exam.name,
-        "submission": _submission(submission),
+        # It may hold what is no text; the report is UTF-8 all the same.
+        "submission": {
+            "system": system[:200].encode("utf-8", errors="replace").decode("utf-8"),
+            "run": submission.run,
+        },
         "usage": usage_means(submission.usage, task_ids),
         "census": totals.census,
         "notices": list(notices),
@@ -72,16 +72,6 @@ def build_report(
         report["endings"] = endings
     shown: dict[str, Any] = _null_infinite(report)
     return shown
-
-
-def _submission(submission: Submission) -> dict[str, Any]:
-    """Return the name of a submission's system (default: its file's) and its ``run.json``."""
-    system = submission.run.get("system")
-    if not isinstance(system, str) or not system.strip():
-        system = submission_name(submission.source)
-    # It may hold what is no text; the report is UTF-8 all the same.
-    name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
-    return {"system": name, "run": submission.run}
 
 
 def _null_infinite(value: Any) -> Any:

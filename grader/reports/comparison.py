@@ -30,7 +30,11 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
     """
     first.exam.split.refuse_private_details("a comparison says which of two answers is nearer")
     pairs = list(zip(first.scores, second.scores, strict=True))
-    totals = (first.totals, second.totals)
+    answered = [(a.status != "missing", b.status != "missing") for a, b in pairs]
+    totals, points = (first.totals, second.totals), None
+    if first.totals.points is not None and second.totals.points is not None:
+        drawn = (one.points_replicates or () for one in totals)
+        points = difference(first.totals.points, second.totals.points, subtract_replicates(*drawn))
     split = first.exam.split
     return {
         "format": FORMAT,
@@ -38,39 +42,24 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
         "release": split.release.name,
         "split": split.name,
         "exam": first.exam.name,
-        "first": _system_and_census(first),
-        "second": _system_and_census(second),
-        "answered": _count_answered(pairs),
-        "points": _overall(*totals),
+        **{
+            name: {
+                "system": graded.report["submission"]["system"],
+                "census": graded.report["census"],
+            }
+            for name, graded in (("first", first), ("second", second))
+        },
+        "answered": {
+            "tasks": len(pairs),
+            "both": answered.count((True, True)),
+            "first_only": answered.count((True, False)),
+            "second_only": answered.count((False, True)),
+            "neither": answered.count((False, False)),
+        },
+        "points": points,
         "skill": _skill(first.totals.skill, second.totals.skill),
         "tracks": {name: _track(tracks[name], pairs, *totals) for name in first.totals.parts},
     }
-
-
-def _system_and_census(graded: GradedSubmission) -> dict[str, Any]:
-    """Return the members ``system`` and ``census`` of a comparison."""
-    report = graded.report
-    return {"system": report["submission"]["system"], "census": report["census"]}
-
-
-def _count_answered(pairs: Pairs) -> dict[str, int]:
-    """Count the tasks that both, one or neither answered, validly or not."""
-    marks = [(a.status != "missing", b.status != "missing") for a, b in pairs]
-    return {
-        "tasks": len(marks),
-        "both": marks.count((True, True)),
-        "first_only": marks.count((True, False)),
-        "second_only": marks.count((False, True)),
-        "neither": marks.count((False, False)),
-    }
-
-
-def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
-    """Return the difference in overall points with its interval, or None where one has none."""
-    if first.points is None or second.points is None:
-        return None
-    replicates = subtract_replicates(first.points_replicates or (), second.points_replicates or ())
-    return difference(first.points, second.points, replicates)
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:

@@ -11,7 +11,6 @@ figure. All versions of a release that came of one secret are counted together.
 import fcntl
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,12 +23,11 @@ from grader.io.files import write_text
 from grader.io.jsonio import clip, pretty_json
 from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission
-from grader.reports.redact import SUBMISSIONS, Ladder, weights, with_figure
+from grader.reports.redact import SUBMISSIONS, Ladder, overall, weights, with_figure
 
 FORMAT: Final = 2
 NAME: Final = "ledger.json"
 TEAMS: Final = "teams.txt"
-_REMARK: Final = re.compile(r"^\s*#.*|\s#\s.*")
 _HELD: Final = "held"
 
 
@@ -40,11 +38,12 @@ def ladder_of(graded: GradedSubmission) -> Ladder:
 
 def with_held_back(graded: GradedSubmission) -> dict[str, Any]:
     """Return the redacted report with a member ``held`` that :func:`show_all` reads and removes."""
+    units = graded.shown_units
     return {
         **graded.report,
         _HELD: {
             "answers": graded.answers_sha256,
-            "points": graded.shown_points,
+            "points": overall(units) if units and graded.totals.points is not None else None,
             "instances": ladder_of(graded).instances,
         },
     }
@@ -57,11 +56,11 @@ def show_all(
 
     ``reports`` are pairs of a submission's file and what :func:`with_held_back` returned. The same
     answers of a team are counted once. A team's figure is one for all its submissions, and absent
-    where none may be shown. ``path`` is the ledger's, by default beside the private side. Raises
-    ``UsageError`` for a file that is no ledger.
+    where none may be shown. ``path`` is as in :func:`ledger_path`. Raises ``UsageError`` for a file
+    that is no ledger.
     """
     kept = []
-    with _alone(path or default_path(exam), exam) as ledger:
+    with locked_ledger(path, exam) as ledger:
         for source, report in reports:
             own = report[_HELD]
             ladder = Ladder(own["instances"])
@@ -81,22 +80,21 @@ def refuse_several(sources: Sequence[Path]) -> None:
             )
 
 
-def close(path: Path | None, exam: Exam, handed: Mapping[str, str]) -> dict[str, str]:
-    """Record the final ranking once, and return why teams have no place in it.
-
-    ``path`` is the ledger's, by default beside the private side. ``handed`` and what is returned
-    are as in :meth:`Ledger.close`. Raises ``UsageError`` where it would rank nobody."""
-    with _alone(path or default_path(exam), exam) as ledger:
-        return ledger.close(handed)
+def ledger_path(path: Path | None, exam: Exam) -> Path:
+    """Return a ledger's ``path``, by default beside the private side of the exam's release."""
+    private = exam.split.release.private
+    assert private is not None
+    return (path or private.path.absolute().parent / NAME).resolve()
 
 
 @contextmanager
-def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
+def locked_ledger(path: Path | None, exam: Exam) -> "Iterator[Ledger]":
     """Yield the ledger of ``exam``, locked against other processes, and write it after the block.
 
-    It is not written where the block raises. Raises ``UsageError`` where it cannot be locked.
+    ``path`` is as in :func:`ledger_path`. The ledger is not written where the block raises. Raises
+    ``UsageError`` where it cannot be locked.
     """
-    path = path.resolve()
+    path = ledger_path(path, exam)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -111,13 +109,6 @@ def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
         ledger.save()
     finally:
         os.close(lock)
-
-
-def default_path(exam: Exam) -> Path:
-    """Return the ledger's place by default: beside the private side of the exam's release."""
-    private = exam.split.release.private
-    assert private is not None
-    return private.path.absolute().parent / NAME
 
 
 def _team(source: Path) -> str:
@@ -167,9 +158,8 @@ class Ledger:
         """Record ``handed`` (team to hash of answers) as the final ranking, unless one was made.
 
         The first call closes the exam; later ones rank the same answers of the same team alone.
-        Return why teams have no place in it: they are not listed, come too late, or were ranked
-        for other answers than those handed in, if any. Raises ``UsageError`` where none of them is
-        listed and no ranking was made.
+        Return why teams of ``handed`` have no place in it: they are not listed, or come too late.
+        Raises ``UsageError`` where none of them is listed and no ranking was made.
         """
         listed = {team: handed[team] for team in handed if team in self._listed}
         if not listed and not self.is_closed:
@@ -177,16 +167,11 @@ class Ledger:
             raise UsageError(f"{where}: lists no team of these submissions; list who is ranked")
         ranked = self._document["finals"].setdefault(self._key, listed)
         late = "handed in after the final ranking, which is made once"
-        unranked = {
+        return {
             team: late if team in listed else _not_listed(team)
             for team, answers in handed.items()
             if team not in listed or ranked.get(team) != answers
         }
-        for team, answers in ranked.items():
-            if handed.get(team) != answers:
-                why = f"team {clip(team)} was ranked and its answers are missing here"
-                unranked[team] = f"{unranked[team]}; {why}" if team in unranked else why
-        return unranked
 
     def save(self) -> None:
         """Write the ledger down, whole or not at all, readable by its owner alone."""
@@ -232,12 +217,9 @@ def _not_listed(team: str) -> str:
 
 
 def _read_teams(path: Path) -> frozenset[str]:
-    """Return the teams that may be shown figures: a line each, without ``# remarks``.
-
-    There are none without the file. Raises ``UsageError`` for a submission's name among them.
-    """
+    """Return the teams that may be shown figures, a line each; none without the file."""
     try:
-        lines = [_REMARK.sub("", line).strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:
@@ -256,16 +238,15 @@ def _read(path: Path) -> dict[str, Any]:
         return {"format": FORMAT, "exams": {}, "finals": {}}
     try:
         document: dict[str, Any] = json.loads(path.read_bytes())
-        if document["format"] != FORMAT:
-            raise ValueError("another format")
         teams = [entries for exam in document["exams"].values() for entries in exam.values()]
         entries = [(entry["answers"], entry["figure"]) for own in teams for entry in own]
-        finals = document.setdefault("finals", {}).values()
-        entries += [(answers, None) for ranked in finals for answers in ranked.values()]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        entries = [(None, None)]
-    if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):
-        raise UsageError(
-            f"{path}: is not a ledger of format {FORMAT}; move it away, or give another --ledger"
-        )
-    return document
+        for ranked in document["finals"].values():
+            entries += [(answers, None) for answers in ranked.values()]
+        typed = all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries)
+        if typed and document["format"] == FORMAT:
+            return document
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise UsageError(
+        f"{path}: is not a ledger of format {FORMAT}; move it away, or give another --ledger"
+    )

@@ -99,4 +99,4 @@ def put(folder: Path, name: str, content: bytes | str) -> Path:
 
 def list_teams(folder: Path, *teams: str) -> None:
     """Write the maintainer's list beside a ledger in ``folder``."""
-    (folder / TEAMS).write_text("# teams\n" + "".join(f"{team}\n" for team in teams), "utf-8")
+    (folder / TEAMS).write_text("".join(f"{team}\n" for team in teams), "utf-8")

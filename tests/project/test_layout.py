@@ -293,7 +293,6 @@ PLACES = frozenset({
 """What a variable that holds a folder is called; a quotient of numbers has none of these."""
 OTHERS = frozenset({"joinpath", "with_name", "with_stem"})
 GOOD_NAMES = {
-    "grader/board/grading.py": {"Path(place) / name"},  # the file system has listed it
     "grader/io/files.py": {
         "path.parent / f'.{path.name[:40]}.{digest}.part'",  # beside itself
         "Path(place) / name",  # the file system has listed it

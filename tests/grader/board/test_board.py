@@ -20,7 +20,7 @@ from malformations import ODD_FILES, csv_malformations, json_malformations
 from small_release import TASKS, answer_file, task_id
 
 from grader.board.grading import Entry, NotGraded, Result, grade_all
-from grader.board.workers import WorkFailure, WorkLimits, run_limited, run_patiently
+from grader.board.workers import WorkFailure, WorkLimits, run_limited
 from grader.errors import UsageError
 from grader.io.printing import printable
 from grader.pages.leaderboard import leaderboard, rank
@@ -80,7 +80,7 @@ def test_what_may_end_otherwise_is_tried_once_more(tmp_path: Path) -> None:
         return work("dies" if what == "y" or (what == "x" and seen == 1) else what)
 
     things = ["a", "x", "unusable", "y"]
-    found = dict(run_patiently(flaky, things, 2, WorkLimits(1 << 30, 10)))
+    found = dict(run_limited(flaky, things, 2, WorkLimits(1 << 30, 10)))
     assert found[0] == b"a" and found[1] == b"x" and found[2] == WorkFailure("no such thing")
     assert found[3] == WorkFailure("ended its process (SIGKILL)", again=True)
     assert sorted(tried.read_text(encoding="ascii").replace("unusable", "u")) == [*"auxxyy"]

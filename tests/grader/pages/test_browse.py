@@ -128,16 +128,6 @@ def test_nothing_a_stranger_wrote_can_run(release: Path) -> None:
         assert parsed(text) is not None
 
 
-def test_the_pages_of_a_run_show_its_answers(runner: Runner, gold: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run #1"
-    shutil.copytree(gold, run / "answers")
-    folder = tmp_path / "site"
-    at = ("browse", runner.release, "--split", "dev", "--exam", "all", "--html", folder)
-    assert runner.run(*at, "--run", run).code == 0
-    assert "scored" in (folder / f"{task_id('ate')}.html").read_text("utf-8")
-    assert "no answers" in runner.fails(*at[:-1], tmp_path / "b", "--run", tmp_path)
-
-
 def test_a_private_split_shows_no_truth_unless_asked(runner, secret, tmp_path):
     at = ("browse", runner.release, "--split", "test", "--html")
     assert runner.run(*at, tmp_path / "a").code == 0
