@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from grading import Runner, only_changed, put, read_rows
 from malformations import malformations
-from small_release import NAMES, TASKS, answer_file, task_id, variant_of
+from small_release import NAMES, OUTSIDE_EXAM, TASKS, answer_file, task_id, variant_of
 from test_case_tables import TABLES
 
 from grader.errors import UsageError
@@ -101,20 +101,18 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, dev: Exam, tmp_p
         assert f"{census['invalid']} invalid, {census['missing']} missing" in shown.out
 
 
-def test_strict_decides_the_exit_code(runner: Runner, gold: Path) -> None:
-    """Continuous integration reads exit codes, not tables."""
-    assert runner.grade(gold, "--strict").code == 0
-    put(gold, "ate", "{")
-    assert runner.grade(gold).code == 0
-    assert runner.grade(gold, "--strict").code == 1
-
-
-def test_the_exam_defaults_to_the_one_that_was_answered(runner: Runner, gold: Path) -> None:
-    """``mini`` is the only exam; ``all`` has one task more."""
+def test_the_exam_defaults_to_the_one_that_was_answered(runner, gold, monkeypatch):
+    """``mini`` is the only exam; ``all`` has one task more. The release is that of ``--release``,
+    then of the environment, then ./release."""
     options = (*runner.dev, "--quiet")
     assert f"scored {len(TASKS) - 1} " in runner.run("grade", gold, *options).out
     assert f"scored {len(TASKS)} " in runner.run("grade", gold, *options, "--exam", "all").out
     assert runner.run(gold, *options).code == 0, "a folder alone is graded"
+    monkeypatch.setenv("CAUSAL_EXAMS_RELEASE", str(runner.release))
+    assert runner.run(gold, *DEV, "--quiet").code == 0
+    monkeypatch.delenv("CAUSAL_EXAMS_RELEASE")
+    monkeypatch.chdir(runner.release.parent)
+    assert runner.run(gold, *DEV, "--quiet").code == 0
 
 
 def test_a_workspace_holds_what_the_test_taker_needs(runner: Runner, tmp_path: Path) -> None:
@@ -173,14 +171,9 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
         assert first[key] == second[key]
     for key in ("scored", "invalid", "missing"):
         assert first["census"][key] == second["census"][key]
-
-
-def test_an_empty_folder_packs_and_unpacks(runner: Runner, tmp_path: Path) -> None:
-    """The name of an empty submission must survive, and its zero."""
     (tmp_path / "none").mkdir()
-    packed = tmp_path / "none.parquet"
-    run = runner.run("pack", tmp_path / "none", "--name", "N", "--out", packed, *runner.dev)
-    assert run.code == 0
+    words = ("pack", tmp_path / "none", "--name", "N", "--out", packed, *runner.dev)
+    assert runner.run(*words).code == 0
     run = runner.grade(packed)
     assert run.report["submission"]["system"] == "N" and run.report["points"] == 0.0
 
@@ -207,10 +200,10 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
         (1, "b"),  # one wrong of so many: the intervals meet
         (3, "c"),  # it has a card, and no answer
     ]
-    assert [(e["rank"], e["file"]) for e in ranked[3:]] == [(None, "broken.parquet")]
-    told = (run.err + run.out).replace("\n", "")
-    assert "left out" in told and "junk" in told and told.count("│ broken.parquet") == 1
-    assert "failed: " not in told, "the board says it"
+    failed = [(e["rank"], e["file"]) for e in ranked[3:]]
+    assert failed == [(None, "broken.parquet"), (None, "junk")]
+    assert run.out.count("│ broken.parquet") == run.out.count("│ junk") == 1
+    assert "failed: " not in run.err, "the board says it"
 
 
 def test_explain_says_why_an_answer_is_invalid(runner: Runner, gold: Path) -> None:
@@ -245,29 +238,26 @@ def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold)
     assert question_of(prompt, "Background") == "B\n\n## Question\nQ" and question_of(prompt) == "Q"
 
 
-def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:
-    """``--json`` aimed at an answer's name used to destroy the answer."""
-    place = runner.place / "one"
-    words = ("grade", gold, *runner.dev)
-    assert "--csv" in runner.fails(*words, "--json", place, "--csv", place)
-    compared = ("compare", gold, gold, *runner.dev)
-    assert "choose another" in runner.fails(*compared, "--json", place, "--html", place)
-    answer = next(iter(sorted(gold.glob("cds-*.json"))))
-    before = answer.read_bytes()
-    assert "inside the answers folder" in runner.fails(*words, "--json", answer)
-    assert answer.read_bytes() == before
-
-
-def test_answers_meant_for_another_exam_are_remarked_on(runner, gold, tmp_path):
-    """Zero points without a word sends people looking for a bug in their agent."""
-    words = (*runner.test, "--exam", "all", "--quiet")
-    run = runner.run("grade", gold, *words)
+def test_answers_meant_for_something_else_are_remarked_on(runner, gold, tmp_path):
+    """Zero points without a word sends people looking for a bug in their agent. Ids of two builds
+    may be the same while their tasks are not; ``run.json`` knows."""
+    run = runner.run("grade", gold, *runner.test, "--exam", "all", "--quiet")
     assert "none of the answers is to a task of split test" in run.err
     packed = tmp_path / "packed.parquet"
     runner.run("pack", gold, *runner.dev, "--exam", "all", "--name", "x", "--out", packed)
-    report = tmp_path / "report.json"
-    runner.run("grade", packed, *runner.dev, "--exam", "mini", "--json", report)
-    assert any("was packed for exam" in note for note in json.loads(report.read_text())["notices"])
+    notices = runner.grade(packed, exam="mini").report["notices"]
+    assert any("was packed for exam" in note for note in notices)
+    own = open_release(runner.release).content_hashes("dev")
+    for hashes, remarked in ((own, False), ({**own, next(iter(own)): "0" * 64}, True)):
+        (gold / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
+        notices = runner.grade(gold).report["notices"]
+        assert any("sat another build" in note for note in notices) == remarked
+    (tmp_path / "one").mkdir()
+    put(tmp_path / "one", OUTSIDE_EXAM, '{"value": 1.0}')
+    run = runner.grade(tmp_path / "one", exam="mini")
+    (notice,) = run.report["notices"]
+    assert run.report["census"]["scored"] == 0
+    assert task_id(OUTSIDE_EXAM) in notice and "--exam all" in notice
 
 
 def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(runner, gold, secret):
@@ -288,18 +278,6 @@ def test_the_gap_between_public_and_private_truth_is_for_the_maintainer(runner, 
     assert gap["difference"] == pytest.approx(100 - skill) and skill < 90
     assert 0 < gap["interval"][0] < gap["difference"] < gap["interval"][1]
     assert any("skill on dev" in note for note in reports[True]["notices"])
-
-
-def test_answers_of_a_run_of_another_release_are_remarked_on(runner, gold, tmp_path):
-    """Ids of two builds may be the same while their tasks are not; ``run.json`` knows."""
-    copied, report = shutil.copytree(gold, tmp_path / "mine"), tmp_path / "report.json"
-    words = ("grade", copied, *runner.dev, "--json", report)
-    own = open_release(runner.release).content_hashes("dev")
-    for hashes, remarked in ((own, False), ({**own, next(iter(own)): "0" * 64}, True)):
-        (copied / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
-        runner.run(*words)
-        notices = json.loads(report.read_text())["notices"]
-        assert any("sat another build" in note for note in notices) == remarked
 
 
 def test_usage_figures_are_means_over_the_tasks_that_have_them(runner: Runner, gold: Path) -> None:
@@ -338,15 +316,6 @@ def test_our_own_bug_exits_3_and_names_the_task(runner, gold, monkeypatch):
     assert not report.exists()
 
 
-def test_grading_reads_the_release_named_by_the_environment(runner, gold, monkeypatch):
-    """``--release``, then the variable, then ./release."""
-    monkeypatch.setenv("CAUSAL_EXAMS_RELEASE", str(runner.release))
-    assert runner.run(gold, *DEV, "--quiet").code == 0
-    monkeypatch.delenv("CAUSAL_EXAMS_RELEASE")
-    monkeypatch.chdir(runner.release.parent)
-    assert runner.run(gold, *DEV, "--quiet").code == 0
-
-
 def test_rows_are_written_alike_as_csv_and_parquet(runner: Runner, gold: Path) -> None:
     """The same columns and values, whichever tool reads them."""
     put(gold, "ate", '{"ate": "\\"x\\",\\n1"}')
@@ -358,6 +327,8 @@ def test_rows_are_written_alike_as_csv_and_parquet(runner: Runner, gold: Path) -
     assert {line[0] for line in cursor.fetchall()} == {task_id(name) for name in TASKS}
     assert read_rows(runner.place / "rows.parquet") == rows
     only_changed(runner.grade(gold), {"ate"})
+    words = ("grade", gold, *runner.dev, "--quiet")
+    assert runner.run(*words).code == 0 and runner.run(*words, "--strict").code == 1
 
 
 def test_of_several_exams_the_release_s_own_is_the_default() -> None:

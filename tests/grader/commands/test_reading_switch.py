@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grading import Runner, put
+from grading import put
 from small_release import answer_file, task_id
 
 from grader.pages.browse import INDEX
@@ -29,43 +29,30 @@ def by_reading(report: dict[str, Any]) -> dict[str, float]:
     return {name: found[name]["causalds_score"] for name in WAYS}
 
 
-def test_the_first_screen_leads_with_the_paper_s_score(runner: Runner, mixed: Path) -> None:
-    runs = {way: runner.grade(mixed, "--reading", way, "--full") for way in WAYS}
+def test_screen_and_page_of_a_report_lead_with_the_reading(runner, mixed, tmp_path, monkeypatch):
+    """A number that is missing costs ten in ours and is no number in the paper's."""
+    monkeypatch.setenv("COLUMNS", "160")  # in 80 a variant takes two lines
+    runs, cards, page = {}, {}, tmp_path / "report.html"
+    for way in WAYS:
+        runs[way] = runner.grade(mixed, "--reading", way, "--full", "--html", page)
+        text = page.read_text("utf-8")
+        cards[way] = text[text.index('<dl class="card">') : text.index("</dl>")]
+        readings = [f"{name} reading" for name in sorted(WAYS, key=lambda name: name != way)]
+        assert text.index(readings[0]) < text.index(readings[1])
     scores = by_reading(runs["paper"].report)
     assert scores["paper"] < scores["fixed"]
     assert runs["fixed"].report == runs["paper"].report, "data holds both readings"
     lines = {way: run.out.splitlines() for way, run in runs.items()}
     assert lines["paper"][1].startswith("CausalDSScore")
-    for way in WAYS:
+    for way, error in (("fixed", "5.000"), ("paper", "0.000")):  # two tasks, one left out
         assert f"{number(scores[way], 3)}" in lines["paper"][1]
-    assert "CausalDSScore" not in "".join(lines["fixed"][:12])
+        (line,) = [one for one in lines[way] if one.startswith("│ effect_estimate.ate_point")]
+        assert line.split("│")[-3].strip() == error
+    assert "CausalDSScore" not in "".join(lines["fixed"][:12]) + cards["fixed"]
+    assert cards["paper"].index("CausalDSScore") < cards["paper"].index("points")
+    assert number(scores["paper"], 3) in cards["paper"]
     heads = [line for line in lines["paper"] if line.startswith("│ paper") or "│ fixed" in line]
     assert heads[0].startswith("│ paper"), "the table of both readings begins with the one asked"
-
-
-def test_a_variant_has_the_figures_of_the_reading(runner, mixed, monkeypatch):
-    """A number that is missing costs ten in ours and is no number in the paper's."""
-    monkeypatch.setenv("COLUMNS", "160")  # in 80 the variant takes two lines
-
-    def error(way: str) -> str:
-        out = runner.grade(mixed, "--reading", way, "--full").out
-        (line,) = [one for one in out.splitlines() if one.startswith("│ effect_estimate.ate_point")]
-        return line.split("│")[-3].strip()
-
-    assert error("fixed") == "5.000" and error("paper") == "0.000", "two tasks, one left out"
-
-
-def test_pages_lead_with_it_too(runner: Runner, mixed: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    report = runner.grade(mixed, "--reading", "paper", "--html", page).report
-    text = page.read_text("utf-8")
-    card = text[text.index('<dl class="card">') : text.index("</dl>")]
-    assert card.index("CausalDSScore") < card.index("points")
-    assert number(by_reading(report)["paper"], 3) in card
-    assert "paper reading" in text and text.index("paper reading") < text.index("fixed reading")
-    runner.grade(mixed, "--html", page)
-    text = page.read_text("utf-8")
-    assert "CausalDSScore" not in text[text.index('<dl class="card">') : text.index("</dl>")]
 
 
 def test_a_board_has_the_score_of_the_reading(runner, mixed, gold_source, tmp_path):

@@ -1,14 +1,15 @@
-"""What cannot be used exits with 2 and one line: what, where, how to fix it."""
+"""What a slip costs: one line that says what, where and how to fix it. Nothing is overwritten."""
 
 import json
 import os
+import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from grading import Runner, only_changed
+from grading import Runner, only_changed, put
 from small_release import answer_file, restate, task_id, write_manifest
 
 DEV = ("--split", "dev")
@@ -29,6 +30,9 @@ def test_names_that_do_not_exist_are_answered_with_near_ones(runner, gold, tmp_p
         "did you mean 'causalds'": runner.fails("grade", gold, *at, *DEV, "--track", "causald"),
         "did you mean 'leaderboard'": runner.fails("leaderbord"),
         "no such folder of answers": runner.fails("validate", gold / "no", *at, *DEV),
+        "did you mean": runner.fails("validate", gold.with_name("glod"), *at, *DEV),
+        "mean": runner.fails(str(gold.with_name("glod")), *at, *DEV),
+        "you mean": runner.fails("grade", gold, "--release", at[1].with_name("relaese"), *DEV),
         "no release there": runner.fails("grade", gold, "--release", gold / "no", *DEV),
         "is this a release folder?": runner.fails("grade", gold, "--release", gold, *DEV),
         "its answers are": runner.fails("grade", tmp_path / "run", *at, *DEV),
@@ -65,21 +69,19 @@ def test_a_damaged_manifest_is_named(runner, own_release, gold, what):
     assert str(file) in message and "fetch" in message
 
 
-def test_sides_of_different_builds_are_refused(runner, own_release, gold):
-    """Two builds of one version can hold different truths."""
+def test_sides_that_do_not_belong_together_are_refused(runner, own_release, gold):
+    """Two builds of one version can hold different truths, and a public folder is no private side,
+    the likeliest slip of whoever grades for the first time."""
+    at = ("grade", gold, "--release", own_release)
     for key, value in (("version", "9"), ("release", "other"), ("fingerprint", "9" * 64)):
         file = own_release / "private" / "manifest.json"
         before = file.read_bytes()
         write_manifest(file.parent, json.loads(before) | {key: value})
-        message = runner.fails("grade", gold, "--release", own_release, *DEV)
+        message = runner.fails(*at, *DEV)
         assert key in message and "same build" in message
         file.write_bytes(before)
-
-
-def test_a_public_folder_is_no_private_side(runner: Runner, own_release: Path, gold: Path) -> None:
-    """The likeliest slip of whoever grades for the first time."""
-    options = ("--release", own_release, "--split", "test", "--private", own_release / "public")
-    assert "do not belong together" in runner.fails("grade", gold, *options)
+    options = ("--split", "test", "--private", own_release / "public")
+    assert "do not belong together" in runner.fails(*at, *options)
 
 
 def test_a_shard_that_is_no_parquet_is_named(runner: Runner, own_release: Path, gold: Path) -> None:
@@ -103,20 +105,40 @@ def test_a_release_newer_than_the_grader_says_so(runner, own_release, gold, monk
     assert "effect_estimate.ate_point" in message and "update the grader" in message
 
 
-OUTPUTS = ("--json", "--csv", "--parquet", "--html")
-
-
-@pytest.mark.parametrize("option", OUTPUTS)
-def test_an_output_that_cannot_be_written_is_named(runner, gold, tmp_path, option):
-    """A parent that is a file, and a target that is a folder."""
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--csv", "out.xlsx", "end its name in .csv"),
+        ("--json", "out.html", "end its name in .json"),
+        ("--html", "out.json", "end its name in .html"),
+        ("--parquet", "out.csv", "end its name in .parquet"),
+        ("--json", "absent/out.json", "make it first"),
+        *((f"--{kind}", name, "cannot be written")
+          for kind in ("json", "csv", "parquet", "html") for name in ("file/out", "folder")),
+    ],
+)  # fmt: skip
+def test_an_output_is_what_its_name_says_or_is_refused(runner, gold, tmp_path, option, name, said):
+    """A mistyped folder was made, and a CSV file stood there as a workbook."""
     (tmp_path / "file").write_text("precious", encoding="utf-8")
     (tmp_path / "folder").mkdir()
-    for target in (tmp_path / "file" / "out", tmp_path / "folder"):
-        message = runner.fails("grade", gold, *runner.dev, option, target)
-        assert str(target) in message and "cannot be written" in message
+    before = sorted(os.listdir(tmp_path))
+    message = runner.fails("grade", gold, *runner.dev, option, tmp_path / name)
+    assert str(tmp_path / name) in message and said in message
     assert (tmp_path / "file").read_text("utf-8") == "precious"
-    assert os.listdir(tmp_path / "folder") == []
-    assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
+    assert os.listdir(tmp_path / "folder") == [] and sorted(os.listdir(tmp_path)) == before
+
+
+def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:
+    """``--json`` aimed at an answer's name used to destroy the answer."""
+    place = runner.place / "one"
+    words = ("grade", gold, *runner.dev)
+    assert "--csv" in runner.fails(*words, "--json", place, "--csv", place)
+    compared = ("compare", gold, gold, *runner.dev)
+    assert "choose another" in runner.fails(*compared, "--json", place, "--html", place)
+    answer = next(iter(sorted(gold.glob("cds-*.json"))))
+    before = answer.read_bytes()
+    assert "inside the answers folder" in runner.fails(*words, "--json", answer)
+    assert answer.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", ["gold", "workspace"])
@@ -168,3 +190,41 @@ def test_reading_needs_no_writing(runner: Runner, gold: Path, own_release: Path)
     only_changed(runner.grade(gold), set())
     assert sorted(str(path) for path in own_release.rglob("*")) == before
     assert sorted(os.listdir(gold)) == listing
+
+
+def test_namesakes_are_told_apart_and_copies_flagged(runner, gold, tmp_path):
+    """Two rows called alike say nothing of which is whose, or that they are one."""
+    board = tmp_path / "board"
+    for name, date in (("right", "2026-01-01"), ("again", "2026-02-02")):
+        shutil.copytree(gold, board / name)
+        card = {"system": "ours", "date": date}
+        (board / name / "run.json").write_text(json.dumps(card), encoding="utf-8")
+    shutil.copytree(board / "again", board / "changed")
+    (board / "changed" / "run.json").write_text('{"system": "theirs"}', encoding="utf-8")
+    put(board / "changed", "ate", '{"value": 17.0}')
+    for name in ("junk", "void"):  # no answer in them that could be equal to another
+        (board / name).mkdir()
+        put(board / name, "ate", name)
+    out = tmp_path / "board.json"
+    run = runner.run("leaderboard", board, *runner.dev, "--json", out)
+    rows = {
+        row["report"]["submission"]["file"]: row["report"] for row in json.loads(out.read_text())
+    }
+    assert rows["right"]["submission"]["label"] == "ours (right, 2026-01-01)"
+    assert rows["again"]["submission"]["label"] == "ours (again, 2026-02-02)"
+    assert "label" not in rows["changed"]["submission"]
+    said = " ".join(run.out.split())
+    assert "Equal answers: ours (again, 2026-02-02), ours (right, 2026-01-01)." in said
+    assert "theirs." not in said and said.count("Equal answers") == 1
+
+
+def test_a_mistyped_id_meets_a_near_one(runner: Runner, gold: Path) -> None:
+    """Sixteen hexadecimal digits are seldom typed right, as a file's name or in a line."""
+    strange = task_id("ate")[:-1] + "_"
+    (gold / answer_file("ate")).rename(gold / f"{strange}.json")
+    for _ in range(2):
+        (notice,) = runner.grade(gold).report["notices"]
+        assert f"did you mean '{task_id('ate')}'" in notice
+        (gold / f"{strange}.json").unlink(missing_ok=True)
+        line = json.dumps({"task_id": strange, "answer": {"value": 1.0}})
+        (gold / "answers.jsonl").write_text(line + "\n", encoding="utf-8")
