@@ -1,8 +1,7 @@
 """Settings files (TOML): a table is checked against a model before any work starts.
 
 Whatever is wrong becomes a one-line ``UsageError`` that names the file, the key and what to write
-instead; of several faults the first in the file. At the end are types of values: texts, names of a
-catalogue, weights, ranges.
+instead. At the end are types of values: texts, names of a catalogue, weights, ranges.
 """
 
 import json
@@ -74,89 +73,51 @@ class Fault(ValueError):
 
 
 def check(model: type[Made], table: TomlTable) -> Made:
-    """Return the table as an instance of the model. Raises ``UsageError`` for the first fault in
-    the file."""
+    """Return the table as an instance of the model. Raises ``UsageError`` for a fault in it: one of
+    a key that is there, if any, as a misspelt key explains one that is missing."""
     adapter = TypeAdapter(model)
     try:
         return adapter.validate_json(json.dumps(table.values))  # in JSON, a list may be a tuple
     except ValidationError as error:
-        schema = adapter.json_schema()
-        faults = [_FaultPlace.from_error(fault, table.values, schema) for fault in error.errors()]
-        raise UsageError(table.where + min(faults, key=lambda one: one.order).message()) from None
+        fault = min(error.errors(), key=lambda one: one["type"] == "missing")
+        what = _fault_message(fault, table.values, adapter.json_schema())
+        raise UsageError(table.where + what) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _FaultPlace:
-    """A fault of pydantic and its place in the document.
-
-    ``order`` sorts faults as they stand in the file. It has the position of each key on the way,
-    infinity for an absent one, and a last infinity that puts an entry before its list. ``path`` is
-    dotted. ``value`` is what stands there, ``schema`` the JSON schema for it, and ``known`` the
-    keys that may stand beside it.
-    """
-
-    fault: ErrorDetails
-    order: tuple[float, ...]
-    path: str
-    value: Any
-    schema: Mapping[str, Any]
-    known: tuple[str, ...]
-
-    @staticmethod
-    def from_error(fault: ErrorDetails, values: Any, whole: Mapping[str, Any]) -> "_FaultPlace":
-        """Return the place of a fault in ``values``, the document.
-
-        ``whole`` is the JSON schema of the document's model. Both are followed step by step, as far
-        as a step of the fault's location is a key or an index.
-        """
-        inner = getattr(fault.get("ctx", {}).get("error"), "key", "")
-        order, path, known, schema = [], "", (), _resolve_schema(whole, whole)
-        keys = (int(key) if key.isdigit() else key for key in inner.split(".") if key)
-        for step in (*fault["loc"], *keys):
-            if isinstance(values, Mapping) and schema.get("type") == "object":
-                order.append([*values].index(str(step)) if step in values else math.inf)
-                path, known = f"{path}.{step}", tuple(schema.get("properties", ()))
-                part = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
-                values = values.get(step)
-            elif isinstance(values, list) and isinstance(step, int) and "items" in schema:
-                order.append(step)
-                path, part, values = f"{path}[{step}]", schema["items"], values[step]
-            else:
-                break  # what follows names a branch of the model, or one number of a pair
-            schema = _resolve_schema(part or {}, whole)
-        order.append(math.inf)  # of a list and its entries, an entry first
-        return _FaultPlace(fault, tuple(order), path.removeprefix("."), values, schema, known)
-
-    def message(self) -> str:
-        """Return the message of an error: path, what is wrong, and what to write instead."""
-        kind, error = self.fault["type"], self.fault.get("ctx", {}).get("error")
-        if isinstance(error, Fault):
-            what = str(error)
-        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            what = f"unknown key{did_you_mean(self.path.rpartition('.')[2], self.known)}"
-        elif math.inf in self.order[:-1]:
-            what = f"missing; give {_expected_value(self.schema)}"
-        elif kind == "literal_error" and "description" not in self.schema:
-            what = f"unknown name {clip(self.value)}{did_you_mean(str(self.value), self._names)}"
-        elif isinstance(self.value, str) and not self.value.strip():
-            what = f"must not be empty; give {_expected_value(self.schema)}"
+def _fault_message(fault: ErrorDetails, value: Any, whole: Mapping[str, Any]) -> str:
+    """Return the message of a fault in the document ``value``, which ``whole``, the JSON schema of
+    its model, describes: dotted path, what is wrong, and what to write instead."""
+    kind, error = fault["type"], fault.get("ctx", {}).get("error")
+    path, known, schema = "", {}, _resolve_schema(whole, whole)
+    keys = (key for key in getattr(error, "key", "").split(".") if key)
+    for step in (*fault["loc"], *(int(key) if key.isdigit() else key for key in keys)):
+        if isinstance(value, Mapping) and schema.get("type") == "object":
+            path, known, value = f"{path}.{step}", schema.get("properties", {}), value.get(step)
+            part = known.get(step, schema.get("additionalProperties"))
+        elif isinstance(value, list) and isinstance(step, int) and "items" in schema:
+            path, part, value = f"{path}[{step}]", schema["items"], value[step]
         else:
-            what = f"must be {_expected_value(self.schema)}, not {clip(self.value)}"
-        return f"{self.path}: {what}"
-
-    @property
-    def _names(self) -> list[str]:
-        """The names that the schema allows as the value."""
-        return self.schema.get("enum") or [self.schema.get("const", "")]
+            break  # what follows names a branch of the model, or one number of a pair
+        schema = _resolve_schema(part or {}, whole)
+    path = path.removeprefix(".")
+    if isinstance(error, Fault):
+        return f"{path}: {error}"
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"{path}: unknown key{did_you_mean(path.rpartition('.')[2], known)}"
+    if kind == "missing" and value is None:
+        return f"{path}: missing; give {_expected_value(schema)}"
+    if kind == "literal_error" and "description" not in schema:
+        names = schema.get("enum") or [schema.get("const", "")]
+        return f"{path}: unknown name {clip(value)}{did_you_mean(str(value), names)}"
+    if isinstance(value, str) and not value.strip():
+        return f"{path}: must not be empty; give {_expected_value(schema)}"
+    return f"{path}: must be {_expected_value(schema)}, not {clip(value)}"
 
 
 def _resolve_schema(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``schema``, a part of the JSON schema ``whole``, with its reference resolved and
-    without the null that no TOML has.
-
-    The description of a field is kept, but not the docstring of a model, which does not describe a
-    value.
-    """
+    without the null that no TOML has."""
+    # A field's description is kept, but not a model's docstring, which does not describe a value.
     own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
     for branch in schema.get("anyOf", ()):
         if branch != {"type": "null"}:
@@ -196,8 +157,7 @@ def _expected_value(schema: Mapping[str, Any]) -> str:
 
 
 def read_toml(path: Path) -> TomlTable:
-    """Return the content of a TOML file. Raises ``UsageError`` naming the file and what is wrong
-    with it."""
+    """Return the content of a TOML file; raises ``UsageError``."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; name a split file such as splits/mini.toml")
@@ -223,8 +183,7 @@ def read_toml(path: Path) -> TomlTable:
 
 
 def _no_settings(value: object, where: str) -> Iterator[str]:
-    """Yield ``place: value`` for each date, infinity or not-a-number in ``value``, which stands at
-    ``where``. TOML has them but no setting is one."""
+    """Yield ``place: value`` for each date, infinity or not-a-number in ``value`` at ``where``."""
     plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
     if isinstance(value, dict | list):
         for key, member in value.items() if isinstance(value, dict) else enumerate(value):
@@ -235,12 +194,11 @@ def _no_settings(value: object, where: str) -> Iterator[str]:
 
 
 Weights = TypeVar("Weights", dict[str, float], tuple[float, ...])
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _variable(value: object) -> object:
     """Return the value if it may be the name of an environment variable; raises :class:`Fault`."""
-    if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
         # The text is not repeated: who writes a secret here must not find it in a log.
         raise Fault("must be the name of an environment variable, not a value")
     return value
@@ -321,7 +279,6 @@ def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
     """
 
     def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
-        """Return the weights, or raise :class:`Fault`: no table, unknown name, none positive."""
         if not isinstance(value, Mapping):
             what = f"a table of weights such as {{ {next(iter(known))} = 1 }}"
             raise Fault(f"must be {what}, not {clip(value)}")
