@@ -15,10 +15,10 @@ def build_ungated(file: Path, out: Path) -> Path:
     """Build the release of a split file into ``out``, in this process; return ``out``. No gate sees
     it, and its parts are not checked."""
     config = load_config(file, TRACKS)
-    roots, _ = read_roots(config)
     with (
         patch.object(build, "run_gate", lambda *_, **__: GateReport(())),
         patch.object(build, "check_part", lambda *_: None),
     ):
-        build.build_release(config, out, roots, workers=1, reporter=Reporter(quiet=True))
+        roots, reporter = read_roots(config), Reporter(quiet=True)
+        build.build_release(config, out, roots, workers=1, reporter=reporter)
     return out

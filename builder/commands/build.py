@@ -91,9 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     use_domains(arguments.domains)
     reporter = Reporter(arguments.quiet)
     config = _read_config(arguments)
-    roots, warnings = read_roots(config)
-    for warning in warnings:
-        reporter.warn(warning)
+    roots = read_roots(config)
     only = f"{build_line(arguments.toml, arguments.domains)} --only"
     try:
         if arguments.only is not None:

@@ -52,8 +52,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class SplitConfig:
-    """One split of a split file. Exactly one of ``seed``, ``secret_env`` and ``secret_file`` is
-    set.
+    """One split of a split file. Either ``seed`` or ``secret_env`` is set.
 
     ``tracks`` pairs a track's name with the settings that its ``parse`` returned. ``draws`` are
     those of all exams, in the order of the file.
@@ -63,7 +62,6 @@ class SplitConfig:
     truth: Truth
     seed: str | None
     secret_env: str | None
-    secret_file: Path | None
     tracks: tuple[tuple[str, Any], ...]
     draws: tuple[Draw, ...]
 
@@ -140,26 +138,23 @@ class _Split(TomlModel):
         default=None, description="any text; it fixes every number of the split"
     )
     secret_env: Variable | None = None
-    secret_file: Text | None = Field(default=None, description="the path of a key file")
     exams: dict[str, dict[str, _Draw]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_root(self) -> Self:
         """Check that a public split has a seed and no secret, and a private one a secret and no
         seed."""
-        places = [key for key in ("secret_env", "secret_file") if getattr(self, key) is not None]
-        seed, such = self.seed is not None, 'secret_env = "CAUSAL_EXAMS_SECRET"'
-        if self.truth == "public" and places:
+        such = 'secret_env = "CAUSAL_EXAMS_SECRET"'
+        if self.truth == "public" and self.secret_env is not None:
             what = "a split with public truth has no secret; state its seed instead, or set"
-            raise Fault(f'{what} truth = "private"', places[0])
-        if self.truth == "public" and not seed:
+            raise Fault(f'{what} truth = "private"', "secret_env")
+        if self.truth == "public" and self.seed is None:
             raise Fault("missing; give any text; it fixes every number of the split", "seed")
-        if self.truth == "private" and seed:
+        if self.truth == "private" and self.seed is not None:
             what = "whoever knows the seed knows the truth; remove it and name a secret with"
-            raise Fault(f"{what} {such} or secret_file", "seed")
-        if self.truth == "private" and len(places) != 1:
-            problem = "both secret_env and secret_file are given" if places else "missing"
-            raise Fault(f"{problem}; name one place of the secret, such as {such}", "secret_env")
+            raise Fault(f"{what} {such}", "seed")
+        if self.truth == "private" and self.secret_env is None:
+            raise Fault(f"missing; name the variable of the secret, such as {such}", "secret_env")
         return self
 
 
@@ -207,8 +202,7 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
         if models and exams is not None and told.truth == "private":
             settings = exams.plan_for(settings, models, f"{table.where}{track}")
         planned.append((track, settings))
-    secret = None if told.secret_file is None else path.parent / Path(told.secret_file).expanduser()
-    split = SplitConfig(name, told.truth, told.seed, told.secret_env, secret, tuple(planned), draws)
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, tuple(planned), draws)
     if split.private:
         _check_private_exams(table, split, tracks)
     return split
@@ -305,7 +299,7 @@ def _document(
         splits[name] = {
             key: tracks[key].published(value) if key in tracks else value
             for key, value in split.items()
-            if not key.startswith("secret_")
+            if key != "secret_env"
         }
         if "exams" in split:
             splits[name]["exams"] = {

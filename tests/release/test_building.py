@@ -217,7 +217,7 @@ def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, monkeyp
     monkeypatch.setattr(shards_module, "SHARD_BYTES", 9000)
     with small_track():
         config = load_config(split_file, TRACKS)
-        roots, _ = read_roots(config)
+        roots = read_roots(config)
         build_release(config, out, roots, workers=1, reporter=Reporter(quiet=True))
     shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))
     assert [file.name for file in shards] == [f"dev-0000{i}-of-00003.parquet" for i in range(3)]

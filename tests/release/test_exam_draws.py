@@ -42,7 +42,7 @@ def _split(truth, **draws):
         else Draw(name, "ccr", of)
         for name, of in draws.items()
     )
-    return SplitConfig("dev", truth, "s", None, None, (("ccr", None),), made)
+    return SplitConfig("dev", truth, "s", None, (("ccr", None),), made)
 
 
 def _specs(*variants):

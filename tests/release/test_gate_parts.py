@@ -54,7 +54,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("parts")
     (folder / "parts.toml").write_text(SPLITS, encoding="utf-8")
     config = load_config(folder / "parts.toml", TRACKS)
-    roots, _ = read_roots(config)
+    roots = read_roots(config)
     reports = []
 
     check = build.check_release

@@ -177,7 +177,7 @@ def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
 ) -> None:
     """Ray's own words name neither the part nor a cure."""
     config = load_config(scenes, TRACKS)
-    specs = plan_specs(config, read_roots(config)[0])
+    specs = plan_specs(config, read_roots(config))
     few = {key: members[:4] for key, members in specs.items()}
     nodes = Cluster(cluster.address, f"file://{tmp_path}/store")
     with pytest.raises(ZeroDivisionError, match="causalds/dev/00000"):

@@ -18,6 +18,7 @@ BAD = {
     "prefixed": ("0x" + SECRET, "hexadecimal digits"),
     "odd": (SECRET + "a", "even number"),
     "endless": ("ab" * 5000, "more than 4096"),
+    "repeated": ("ab" * 32, "repeats itself"),
 }
 
 
@@ -47,46 +48,6 @@ def test_a_plan_needs_no_secret(split_file, command, monkeypatch, capsys):
     split_file.write_text(SPLIT_FILE.replace("scenes = 45", "scenes = 43"))
     assert command("plan", split_file) == 0
     assert "test demo: no figure: 42 instances of equal weight" in capsys.readouterr().out
-
-
-def _with_key_file(split_file, key: str, mode: int):
-    (split_file.parent / "key").write_text(key + "\n")
-    (split_file.parent / "key").chmod(mode)
-    text = SPLIT_FILE.replace('secret_env = "TINY_SECRET"', 'secret_file = "key"')
-    split_file.write_text(text)
-
-
-def test_a_key_file_stands_in_for_the_variable(tiny, split_file, command, tmp_path, capsys):
-    """Same secret, same data, wherever it is kept; and its place is not published."""
-    _with_key_file(split_file, SECRET.upper(), 0o600)
-    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 0
-    assert "chmod" not in capsys.readouterr().err
-    for side in ("public", "private"):
-        mine, theirs = (
-            json.loads((folder / side / "manifest.json").read_text())
-            for folder in (tmp_path / "r", tiny)
-        )
-        assert mine == theirs
-    # Whoever shares the machine shares the exam.
-    _with_key_file(split_file, SECRET, 0o644)
-    assert command("build", split_file, "--out", tmp_path / "s", "--workers", 1, "--quiet") == 0
-    assert "chmod 600" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("trouble", ["absent", "folder", "binary"])
-def test_an_unusable_key_file_is_named(trouble, split_file, command, tmp_path, capsys):
-    """The message must say which file, for there may be several."""
-    _with_key_file(split_file, SECRET, 0o600)
-    key = split_file.parent / "key"
-    if trouble == "binary":
-        key.write_bytes(bytes(range(200, 240)))
-    else:
-        key.unlink()
-    if trouble == "folder":
-        key.mkdir()
-    assert command("build", split_file, "--out", tmp_path / "r") == 2
-    message = capsys.readouterr().err
-    assert str(key) in message and message.count("\n") == 1
 
 
 def test_the_secret_is_nowhere_in_the_release(tiny, split_file, command, secret, tmp_path, capsys):

@@ -28,9 +28,6 @@ CASES = {
         'secret_env = "TINY_SECRET"', 'seed = "x"', ["splits.test.seed: whoever knows the seed"],
     ),
     "no secret": ('secret_env = "TINY_SECRET"', "", ["splits.test.secret_env: missing"]),
-    "two secrets": (
-        'secret_env = "TINY_SECRET"', 'secret_env = "A"\nsecret_file = "b"', ["both secret_env"],
-    ),
     "secret variable": ('"TINY_SECRET"', '"A-B"', ["splits.test.secret_env: must be the name"]),
     "track misspelt": (
         "splits.dev.causalds]", "splits.dev.causals]",

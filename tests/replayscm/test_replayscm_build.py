@@ -90,9 +90,8 @@ def test_no_exam_holds_a_program_s_alternatives_beside_its_inductions() -> None:
         task = PossibleTask(item.task.task_id, item.task.spec.key)
         programs[item.task.instance_id].append(task)
     candidates = [Candidate(name, tuple(own)) for name, own in programs.items()]
-    split = SplitConfig(
-        "dev", "public", "s", None, None, (("replayscm", None),), (Draw("main", "replayscm", None),)
-    )
+    exam = Draw("main", "replayscm", None)
+    split = SplitConfig("dev", "public", "s", None, (("replayscm", None),), (exam,))
     drawn = compose_public(split, TRACK, candidates, ROOT, "x.toml")["main"].task_ids
     truths = {item.task.task_id: item.truth for item in items()}
 

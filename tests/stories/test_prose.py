@@ -30,7 +30,7 @@ def test_every_stored_story_tells_its_scene(file, root, tmp_path, monkeypatch):
     """From anywhere, with the sentence of every fact and none besides."""
     monkeypatch.chdir(tmp_path)
     config = load_config(root / "splits" / file, TRACKS)
-    specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
+    specs = plan_specs(config, read_roots(config))["dev", "causalds"]
     pairs = [(ScenePlan.from_json(spec.config_json), spec.key) for spec in specs]
     pairs = [(plan, key) for plan, key in pairs if plan.telling.words == "stored"]
     plans = [plan for plan, _ in pairs]
@@ -50,7 +50,7 @@ def test_every_stored_story_tells_its_scene(file, root, tmp_path, monkeypatch):
 def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     """The members of a bundle: one world and one table, four stories, of which one is in prose."""
     config = load_config(root / "splits" / "prose-swap.toml", TRACKS)
-    specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
+    specs = plan_specs(config, read_roots(config))["dev", "causalds"]
     bundles: dict[str, dict[str, ScenePlan]] = {}
     for plan in (ScenePlan.from_json(spec.config_json) for spec in specs):
         if plan.telling.bundle and plan.telling.arm:
