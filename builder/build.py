@@ -137,30 +137,25 @@ def make_part(job: PartJob) -> tuple[Part, bool]:
 
 
 def check_staged(part: Part) -> None:
-    """Check a staged part and write the findings beside its rows. Runs in a worker."""
+    """Check a staged part, see :func:`check_part`. Runs in a worker."""
     check_part(part, TRACKS[part.origin.track])
 
 
 def check_release(
     release: Path,
-    progress: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
     workers: int | None = None,
     staging: Path | None = None,
 ) -> GateReport:
-    """Run the gate over a release and return its report, which also holds failed checks.
-
-    ``staging`` is the folder of the parts that a build left, with their checks. A part that has a
-    check there is not checked again if its rows are the same. Raises ``UsageError`` when there is
-    no release, or when a private split lacks its private side.
-    """
-    return run_gate(release, TRACKS, check_staged, progress, workers=workers, staging=staging)
+    """Run the gate over a release and return its report, as :func:`run_gate` does."""
+    return run_gate(release, TRACKS, check_staged, tell, workers=workers, staging=staging)
 
 
 def _gate_report(
     config: ReleaseConfig, workspace: Workspace, workers: int, reporter: Reporter
 ) -> GateReport | None:
-    """Run the gate over what a build assembled and write ``GATE.md``; return the findings, None
-    where the configuration is for an unchecked release."""
+    """Run the gate over what a build assembled, write ``GATE.md`` and return the findings, None for
+    an unchecked release."""
     file = workspace.release / GATE_FILE
     if config.name.endswith(UNCHECKED):
         write_text(file, "# Gate\n\n**UNCHECKED**: built with `--unchecked`, without a gate.\n")
@@ -172,8 +167,7 @@ def _gate_report(
 
 
 def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
-    """Grade every constant answer on the instances of a job, see :func:`grade_constants`. Runs in a
-    worker."""
+    """Grade every constant on the instances of a job (:func:`grade_constants`). Runs in a worker."""
     return grade_constants(job, TRACKS[job.track])
 
 

@@ -20,13 +20,11 @@ from grader.io.jsonio import canonical_json
 from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import choose_exam
-from grader.release.release import WHOLE_SPLIT, ReleaseFolder
+from grader.release.release import ReleaseFolder
 from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.score import score_answer
 from grader.scoring.shape import Task
 
-AT_ONCE: Final = 3000
-"""Tasks of a split without exams that go through the whole grader together."""
 TOLERANCE: Final = 0.05
 """The share of a composed exam's tasks that may be of another level than requested, on any axis and
 rounding apart."""
@@ -58,11 +56,7 @@ class HeldExam:
 
 def exam_lines(opened: ReleaseFolder, tracks: Tracks, split: str) -> Iterator[GateLine]:
     """Yield the lines on the exams of a split: no prompt answers another task, no label is always
-    the same, composed exams are as requested.
-
-    With private truth there is no line on labels: answers are drawn by themselves, and a report or
-    refusal for what chance gave tells it.
-    """
+    the same, composed exams are as requested."""
     exams = _exams(opened, split)
     asked = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
     truths = opened.truths(split, list(asked.values())) if asked else {}
@@ -76,6 +70,7 @@ def exam_lines(opened: ReleaseFolder, tracks: Tracks, split: str) -> Iterator[Ga
         filter(None, handed_in),
         f"{len(exams)} exams, {len(handed_in)} printed answers tried on other tasks",
     )
+    # Private answers are drawn by themselves: a report or refusal for what chance gave tells it.
     if opened.has_public_truth(split):
         yield constant_labels(split, exams, truths)
     yield as_requested(split, exams)
@@ -83,32 +78,29 @@ def exam_lines(opened: ReleaseFolder, tracks: Tracks, split: str) -> Iterator[Ga
 
 def _exams(opened: ReleaseFolder, split: str) -> list[HeldExam]:
     """Return every exam of a split as it stands in the files, with the tasks but not their prompts.
-
-    The compositions come from the manifest of the side that holds the truths.
-    """
+    The compositions come from the manifest of the side that holds the truths."""
     listed = opened.exams(split)
     members = {name for names in listed.values() for name in names}
     tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=members)}
     bundles = opened.exam_bundles(split)
     manifest = opened.truth_side(split).manifest
-    told = manifest.get("splits", {}).get(split, {}).get("tracks", {})
-    exams = []
-    for name, ids in listed.items():
-        compositions: dict[str, dict[str, Any]] = defaultdict(dict)
-        for track, entry in told.items():
-            for axis, levels in entry.get("composition", {}).items():
-                if axis.startswith(f"{name}: "):
-                    compositions[track][axis.removeprefix(f"{name}: ")] = levels
-        exams.append(HeldExam(name, [tasks[i] for i in ids], compositions, name in bundles))
-    return exams
+    compositions: dict[str, dict[str, dict[str, Any]]] = {
+        name: defaultdict(dict) for name in listed
+    }
+    for track, entry in manifest["splits"][split]["tracks"].items():
+        for key, levels in entry.get("composition", {}).items():
+            name, _, axis = key.partition(": ")
+            if axis and name in compositions:
+                compositions[name][track][axis] = levels
+    return [
+        HeldExam(name, [tasks[i] for i in ids], compositions[name], name in bundles)
+        for name, ids in listed.items()
+    ]
 
 
 def _with_prompts(opened: ReleaseFolder, tracks: Tracks, split: str, exam: HeldExam) -> HeldExam:
-    """Return the exam with only those tasks whose prompt may answer another, prompts included.
-
-    They share their instance with another task of the exam, and their track says what prompts
-    print.
-    """
+    """Return the exam with only those tasks whose prompt may answer another, prompts included: they
+    share their instance with another task, and their track says what prompts print."""
     asked = Counter(task.instance_id for task in exam.tasks)
     together = [
         task
@@ -160,18 +152,15 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
             if len({task.instance_id for task in tasks}) < VARIED_FROM:
                 continue
             checked += 1
-            if len({_answer(truths[task.task_id]) for task in tasks}) == 1:
+            answers = (truths[task.task_id] for task in tasks)
+            told_apart = ([one.should_abstain, one.value, dict(one.target)] for one in answers)
+            if len(set(map(canonical_json, told_apart))) == 1:
                 line = f"exam {exam.name}: {len(tasks)} tasks of {track} {key} have one answer"
                 (problems if track in exam.compositions else told).append(line)
     figure = f"{checked} variants in exams that ask {VARIED_FROM} instances or more"
     if told:
         figure += f"; of exams that were not composed: {'; '.join(told)}"
     return line_of(f"{split}: no label is always the same", problems, figure)
-
-
-def _answer(truth: Truth) -> str:
-    """Return the right answer of a truth as text that is equal for equal answers."""
-    return canonical_json([truth.should_abstain, truth.value, dict(truth.target)])
 
 
 def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
@@ -226,15 +215,6 @@ class ExamPoints:
     exam: str
     wrong: tuple[str, ...]
     earned: tuple[str, ...]
-
-
-def graded_exams(opened: ReleaseFolder, split: str, tasks: int) -> tuple[str, ...]:
-    """Return the names of the exams of a split that go through the whole grader: all of them.
-
-    ``tasks`` is the number of tasks of the split. A split without exams counts as the one exam
-    ``WHOLE_SPLIT`` if it has at most ``AT_ONCE`` tasks. With more of them the result is empty.
-    """
-    return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 
 def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:

@@ -1,22 +1,39 @@
-"""Rules across the parts of a release: each is a query over its Parquet files, in ``sql/``, that
-returns a row for each problem.
+"""Rules across the parts of a release.
 
-The tables that the queries read, of all tracks and splits together: ``tasks``, ``places`` in exams,
-``instances`` as the public side shows them, ``worlds``, ``ids`` of every config as they stand in
-the files, and ``flat``, the config ``tasks``. ``answers`` has the SHA-256 of the right answer to
-each task of public truth, as the grader reads truths; the checks of parts give it. Whether files
-have the columns of their configs is a rule in Python, as a query would fail over them.
+Most are queries over its Parquet files, in ``sql/``, that return a row for each problem. The tables
+that they read, of all tracks and splits together: ``tasks``, ``places`` in exams, ``instances`` as
+the public side shows them, ``worlds``, ``ids`` of every config as they stand in the files, and
+``flat``, the config ``tasks``. ``answers`` has the SHA-256 of the right answer to each task of
+public truth, as the grader reads truths; the checks of parts give it.
+
+In Python are the rule that files have the columns of their configs, over which a query would fail,
+and the search for anything private of a split in the public repository. Keys and salts are looked
+for in every text there is; whole worlds in the papers and in the shards of private splits, as a
+large split of public truth beside them is gigabytes of prompts.
 """
 
+import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.release.exams import EXAM_SCHEMA
-from builder.release.reader import SIDES, configs, open_shard, public_side, shards, splits
+from builder.release.reader import (
+    SHARD,
+    SIDES,
+    configs,
+    open_shard,
+    public_side,
+    rows,
+    shards,
+    splits,
+)
 from builder.release.rows import COMMITMENTS, FLAT, TASKS
 from builder.release.shards import COMMITTED, CONFIG
 from builder.release.tables import tracks, truth_side
@@ -28,6 +45,10 @@ _CONTENT: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
 _CONTENT_HASH: Final = f"md5(concat_ws(chr(1), {_CONTENT}))"
 """Of the columns that the flat table has in common with the tracks' own: a join holds hashes, not
 prompts."""
+_KEY_DIGITS: Final = 64
+"""Hexadecimal digits of a key or a salt."""
+_HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
+_SECRETS: Final = ("world_key", "world_json")
 
 
 class Tables:
@@ -112,10 +133,7 @@ class Tables:
 
 def _ids(release: Path) -> Iterator[str]:
     """Yield a query for each config and split of both sides: the ids (first column) of its rows.
-
-    Exams and commitments have no id of their own, and a scene has a row for each view: they are
-    left out.
-    """
+    Exams and commitments have none of their own, and a scene has a row for each view."""
     for side in SIDES:
         for config in configs(release / side):
             if config != COMMITTED and not config.endswith(("_exams", "_scenes")):
@@ -137,10 +155,7 @@ def _read(paths: Iterable[Path], options: str = "") -> str:
 
 def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
     """Yield a line for each shard whose columns are not those of its config in name, type and
-    order, or whose config is unknown.
-
-    A file that is no Parquet is skipped here, as its hash is wrong.
-    """
+    order, or whose config is unknown."""
     expected = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         expected |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
@@ -151,17 +166,14 @@ def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]
                     try:
                         schema = open_shard(path).schema_arrow
                     except UsageError:
-                        continue
+                        continue  # no Parquet, so its hash is wrong
                     if (problem := _difference(schema, expected.get(config))) is not None:
                         yield f"{side}/{config}/{path.name}: {problem}"
 
 
 def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
     """Return as text the first difference of a shard's columns from the ``expected`` ones of its
-    config.
-
-    None if there is none. ``expected`` is None for an unknown config, which is a difference.
-    """
+    config, None if there is none. ``expected`` is None for an unknown config."""
     if expected is None:
         return "no config of a release"
     for name in [*expected.names, *schema.names]:
@@ -172,3 +184,74 @@ def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
         if (own := schema.field(name).type) != (given := expected.field(name).type):
             return f"the column {name} is {own}, not {given}"
     return None if schema.names == expected.names else "its columns are in another order"
+
+
+def secrecy_problems(release: Path) -> list[str]:
+    """Return a line for each private thing in the public side of a release: configs first.
+
+    A private column in a public config is not looked for here, as the rule of schemas finds it.
+    """
+    public, private = release / "public", release / "private"
+    keys, worlds = _secrets(private)
+    hidden = {(split, config) for config in configs(private) for split in splits(private, config)}
+    published = [
+        f"public/{config}: private config of split {split} is public"
+        for split, config in sorted(hidden)
+        if shards(public, config, split)
+    ]
+    found = set[str]()
+    for path in sorted(path for path in public.rglob("*") if path.is_file()):
+        shard = SHARD.fullmatch(path.name)
+        whole = shard is None or shard["split"] in {split for split, _ in hidden}
+        for text in _texts(path, os.path.commonprefix([*worlds])):  # noqa: RUF071
+            for run in re.findall(_HEX, text):  # a key may begin anywhere in a run of digits
+                parts = (run[at : at + _KEY_DIGITS] for at in range(len(run) - _KEY_DIGITS + 1))
+                found |= {keys[part] for part in parts if part in keys}
+            if whole:
+                found |= {told for world, told in worlds.items() if world in text}
+    return [*published, *sorted(found)]
+
+
+def _secrets(private: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the texts of the private side that must not be public, each with the line that reports
+    it: keys of instances and salts of commitments, and whole worlds as JSON."""
+    keys, worlds = dict[str, str](), dict[str, str]()
+    for row in rows([*private.glob("*_worlds/*.parquet")], ["instance_id", *_SECRETS]):
+        name, key, world = row.values()
+        keys[key] = f"{name}: its key is in the public repository"
+        worlds[world] = f"{name}: its world is in the public repository"
+    salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
+    for split, own in salts.items():
+        keys |= {salt: f"the salt '{name}' of {split} is public" for name, salt in own.items()}
+    return keys, worlds
+
+
+def _texts(path: Path, begin: str) -> Iterator[str]:
+    """Yield the texts of a public file in which a secret may be: a whole paper or, of a shard, its
+    metadata and the cells that hold a run of digits as long as a key or ``begin``, with which all
+    worlds begin."""
+    if path.suffix != ".parquet":
+        yield path.read_text(encoding="utf-8", errors="replace")
+        return
+    with open_shard(path) as file:
+        yield repr(file.metadata.metadata or {})
+        leaves = (file.schema.column(place) for place in range(len(file.schema)))
+        names = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        for number in range(file.num_row_groups):
+            for column in file.read_row_group(number, columns=names).columns:
+                for cells in _strings(column.combine_chunks()):
+                    may_be = pc.or_(
+                        pc.match_substring_regex(cells, _HEX), pc.match_substring(cells, begin)
+                    )
+                    yield from cells.filter(may_be).to_pylist()
+
+
+def _strings(array: pa.Array) -> Iterator[pa.Array]:
+    """Yield the arrays of text inside an array, at any depth."""
+    if pa.types.is_string(array.type):
+        yield array
+    elif pa.types.is_list(array.type):
+        yield from _strings(array.flatten())
+    elif pa.types.is_struct(array.type):
+        for child in array.flatten():
+            yield from _strings(child)

@@ -8,7 +8,7 @@ that were checked, and then what takes several parts: ids, prompts, exams, secre
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.gate.exams import ExamPoints, exam_lines, graded_exams, points_of_exam
+from builder.gate.exams import ExamPoints, exam_lines, points_of_exam
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
@@ -31,11 +31,10 @@ from builder.gate.part_check import (
     read_check,
 )
 from builder.gate.report import GateLine, GateReport, line_of
-from builder.gate.rules import Tables, schema_problems
-from builder.gate.secrecy import secrecy_problems
+from builder.gate.rules import Tables, schema_problems, secrecy_problems
 from builder.release.engine import Workers
 from builder.release.floors import FloorRow, check_floors
-from builder.release.parts import RECORD, Origin, Part, find_part, read_staged, stage_part
+from builder.release.parts import Origin, Part, read_staged, stage_part
 from builder.release.reader import groups, open_shard, public_side, shards
 from builder.release.tables import truth_side
 from builder.splits.track import Track
@@ -47,7 +46,6 @@ from grader.verify import verify
 MANY_INSTANCES: Final = 150
 """Instances of a finished release from which on more processes pay for their start."""
 
-Progress = Callable[[str], None]
 Tracks = Mapping[str, Track]
 
 
@@ -55,21 +53,20 @@ def run_gate(
     release: Path,
     tracks: Tracks,
     check: Callable[[Part], None],
-    progress: Progress | None = None,
+    tell: Callable[[str], None],
     *,
-    workers: int | None = None,
-    staging: Path | None = None,
+    workers: int | None,
+    staging: Path | None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
     The report ends with the first group of checks that has a failure. A part whose check a build
     left below ``staging`` is not checked again if its rows are the same. Others are checked by
     ``check``, a function at module level that workers call: it finds the track of a part and calls
-    :func:`~builder.gate.part_check.check_part`. ``progress`` is told what is being done.
-    ``workers`` are processes (default: one for each processor). Raises ``UsageError`` when there is
-    no release or a private split lacks its private side.
+    :func:`~builder.gate.part_check.check_part`. ``tell`` is told what is being done. ``workers``
+    are processes (None: one for each processor). Raises ``UsageError`` when there is no release or
+    a private split lacks its private side.
     """
-    tell = progress or (lambda _: None)
     public_side(release)
     opened = open_release(release)
     tell("gate: hashes and columns")
@@ -78,7 +75,7 @@ def run_gate(
         return GateReport(tuple(lines))
     with TemporaryDirectory(prefix="gate-") as folder, Tables(release, tracks) as tables:
         tell("gate: ids, prompts, exams, secrecy")
-        lines += _across_parts(release, tables)
+        lines += _across_parts(release, tables, opened.public.manifest["splits"])
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
         few = staging is None and tables.count("worlds") < MANY_INSTANCES
@@ -90,16 +87,21 @@ def run_gate(
                 found = read_check(part)
                 checked[part.origin.split].add(found)
                 total.add(found)
-            lines += _rows(parts, total, staging)
+            figure = "every row belongs to a whole instance"
+            lines.append(line_of(REFERENCES, total.problems[REFERENCES], figure))
+            figure = f"{total.counts['tasks']} agree with the specification"
+            lines.append(line_of(TASK_ROWS, total.problems[TASK_ROWS], figure))
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
             lines += _truths(tables, total)
             tell("gate: exams, known answers, floors")
-            graded = _exam_points_by_split(opened, release, tables, pool, Path(folder))
+            exams = ((split, exam) for split in opened.splits for exam in opened.exams(split))
+            jobs = [(release, *exam, Path(folder)) for exam in exams]
+            graded = sorted(pool.map(points_of_exam, jobs), key=lambda one: one.exam)
     shown: list[FloorRow] = []
     for split in opened.splits:
         lines += exam_lines(opened, tracks, split)
-        lines += _known_answers(split, checked[split], graded[split])
+        lines += _known_answers(split, checked[split], [e for e in graded if e.split == split])
         own, problems = check_floors(opened, tracks, split)
         figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"
         lines.append(line_of(f"{split}: floors", problems, figure if own else "none"))
@@ -141,11 +143,8 @@ def _checked_parts(
 def take_apart(
     release: Path, tables: Tables, track: Track, split: str, staging: Path
 ) -> list[Part]:
-    """Stage the rows of one track of a split below ``staging`` as parts, and return the parts.
-
-    Each holds the instances that it held when it was built, so that it can be checked like a part
-    of a build. Every instance has a world, which the rule of ids sees to.
-    """
+    """Stage the rows of one track of a split below ``staging`` as the parts of its build; return
+    these. Every instance has a world, which the rule of ids sees to."""
     found = tables.rows(
         "SELECT instance_id FROM worlds WHERE split = $split AND track = $track ORDER BY index",
         {"split": split, "track": track.name},
@@ -170,7 +169,7 @@ def take_apart(
 
 
 def _unpack(paths: Sequence[Path], file: Path) -> None:
-    """Write the rows of some shards to ``file``, uncompressed; what was there is replaced."""
+    """Write the rows of some shards to ``file``, uncompressed."""
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     file.parent.mkdir(parents=True, exist_ok=True)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
@@ -180,21 +179,29 @@ def _unpack(paths: Sequence[Path], file: Path) -> None:
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:
     """Yield the lines of ``grader verify`` on manifests, hashes, row counts and commitments, and
-    one on the columns of shards.
-
-    The claims of truths are not proved here, as the check of each part proves them.
-    """
-    for item in verify(opened, proofs=False):
+    one on the columns of shards."""
+    for item in verify(opened, proofs=False):  # the check of each part proves its truths' claims
         detail = item.detail.replace(f"{release}{os.sep}", "")
         yield line_of(item.name, [] if item.ok else [detail], detail)
     figure = f"{len(list(release.glob('*/*/*.parquet')))} shards have the columns of their configs"
     yield line_of("schemas", schema_problems(release, tracks), figure)
 
 
-def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
-    """Yield a line for each rule in SQL over the whole release and, with private truth, one on the
-    search for secrets."""
+def _across_parts(release: Path, tables: Tables, manifest: Mapping[str, Any]) -> Iterator[GateLine]:
+    """Yield a line on the numbers of tasks and instances, which are as the manifest's ``splits``
+    tell, one for each rule in SQL over the whole release and, with private truth, one on the search
+    for secrets."""
     tasks, worlds = tables.count("tasks"), tables.count("worlds")
+    query = "SELECT split, track, count(*), count(DISTINCT instance_id) FROM tasks GROUP BY ALL"
+    counts = {(split, track): (own, of) for split, track, own, of in tables.rows(query)}
+    lost = []
+    for split, track in ((s, t) for s, entry in manifest.items() for t in entry["tracks"]):
+        realised = manifest[split]["tracks"][track]["realised"]
+        told, found = (realised["tasks"], realised["instances"]), counts.get((split, track), (0, 0))
+        if found != told:
+            is_there, is_told = (f"{own} tasks of {of} instances" for own, of in (found, told))
+            lost.append(f"{split}: {track} has {is_there}, the manifest tells {is_told}")
+    yield line_of("counts", lost, f"{tasks} tasks of {worlds} instances, as the manifest tells")
     exams = tables.count("(SELECT DISTINCT split, exam FROM places)")
     figures = {
         "ids": f"{tasks} tasks, {worlds} instances, no id used twice",
@@ -209,48 +216,9 @@ def _across_parts(release: Path, tables: Tables) -> Iterator[GateLine]:
         yield line_of("nothing private in public", secrecy_problems(release), figure)
 
 
-def _lost_rows(parts: Sequence[Part], staging: Path) -> list[str]:
-    """Return a problem for each config of a split of which the release's ``parts`` have another
-    number of rows than a build staged below ``staging``. A release that lacks whole instances is
-    sound in all else."""
-    records = staging.glob(f"*/*/*[0-9]/{RECORD}")
-    staged = _row_counts(part for file in records if (part := find_part(file.parent)))
-    released = _row_counts(parts)
-    return [
-        f"{split}: {config} has {released[split, config]} rows, {staged[split, config]} were staged"
-        for split, config in sorted(released.keys() | staged.keys())
-        if released[split, config] != staged[split, config]
-    ]
-
-
-def _row_counts(parts: Iterable[Part]) -> Counter[tuple[str, str]]:
-    """Return the number of rows of some parts by (split, config)."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for part in parts:
-        for config in part.sizes:
-            counts[part.origin.split, config] += part.read(config, ()).num_rows
-    return counts
-
-
-def _rows(parts: Sequence[Part], found: Findings, staging: Path | None) -> Iterator[GateLine]:
-    """Yield two lines on the parts' rows: that tasks, truths and scenes refer to each other, and
-    that tasks agree with the specification. Yield one more before them where rows that were staged
-    are lost."""
-    # Told of a fault alone: a later check has no staged parts, and must give the build's report.
-    if staging is not None and (lost := _lost_rows(parts, staging)):
-        yield line_of("checks of parts", lost, "")
-    figure = f"{found.counts['tasks']} agree with the specification"
-    yield line_of(REFERENCES, found.problems[REFERENCES], "every row belongs to a whole instance")
-    yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
-
-
 def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
     """Fill the table of answers and yield the lines on truths: the flat table of all tracks, second
-    derivations, certificates, stories.
-
-    Stories told by rules must all read as their graph. Of free texts the line only says how many
-    do.
-    """
+    derivations, certificates, stories."""
     counts = found.counts
     tables.give_answers(found.answers.items())
     figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
@@ -270,22 +238,7 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
         yield line_of(STORIES, found.problems[STORIES], figure)
 
 
-def _exam_points_by_split(
-    opened: ReleaseFolder, release: Path, tables: Tables, pool: Workers, scratch: Path
-) -> dict[str, list[ExamPoints]]:
-    """Grade known answers to the exams of all splits in workers; return the problems by split,
-    sorted by exam."""
-    counts = dict(tables.rows("SELECT split, count(*) FROM tasks GROUP BY split"))
-    jobs = [
-        (release, split, exam, scratch)
-        for split in opened.splits
-        for exam in graded_exams(opened, split, counts[split])
-    ]
-    graded = sorted(pool.map(points_of_exam, jobs), key=lambda one: one.exam)
-    return {split: [one for one in graded if one.split == split] for split in opened.splits}
-
-
-def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) -> Iterator[GateLine]:
+def _known_answers(split: str, found: Findings, graded: Sequence[ExamPoints]) -> Iterator[GateLine]:
     """Yield two lines on a split: right answers are worth 100 points, and no answers 0."""
     tasks = found.counts["tasks"]
     points, empty = (100 * found.counts[name] / max(tasks, 1) for name in ("gold", "empty"))
@@ -299,14 +252,9 @@ def _known_answers(split: str, found: Findings, graded: Iterable[ExamPoints]) ->
 
 def _leak_line(leaks: LeakReport) -> GateLine:
     """Return the line on the leak test, with the number of facts tested in each split and track."""
-    tested = [row.where for row in leaks.rows]
-    splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
-    counts = ", ".join(
-        f"{split} {tested.count(split)} facts"
-        if split in tested
-        else f"{split} not tested (reasons below)"
-        for split in splits
-    )
+    tested = Counter(row.where for row in leaks.rows)
+    places = dict.fromkeys([*tested, *(where for where, _, _ in leaks.skipped)])
+    counts = ", ".join(f"{where} {tested[where] or 'no'} facts" for where in places)
     if not leaks.rows:
         return GateLine("leak test", True, counts or "nothing to test", is_tested=False)
     problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]

@@ -13,8 +13,7 @@ from builder.build import check_release
 from builder.commands.main import main
 from builder.gate.exams import exam_lines
 from builder.gate.report import GateReport
-from builder.gate.rules import schema_problems
-from builder.gate.secrecy import secrecy_problems
+from builder.gate.rules import schema_problems, secrecy_problems
 from builder.release.papers import write_papers
 from builder.release.tables import split_tables
 from builder.tracks import TRACKS

@@ -14,7 +14,6 @@ from builder.gate.exams import (
     HeldExam,
     as_requested,
     constant_labels,
-    graded_exams,
     points_of_exam,
     share_elsewhere,
 )
@@ -24,9 +23,7 @@ from builder.gate.run import take_apart
 from builder.release.parts import Part
 from builder.release.tables import PartRows, read_part
 from builder.tracks import TRACKS
-from grader.opening import open_release
 from grader.release.exam import Exam
-from grader.release.release import ReleaseFolder
 from grader.reports.build import GradedSubmission
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
@@ -52,18 +49,6 @@ def test_every_task_is_worth_its_points_and_those_of_parts_add_up(parts: Iterato
     assert found.problems[GOLD] == ["late: lost"]
 
 
-def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
-    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """All predictions of a whole release at once would fill the memory."""
-    opened = open_release(built)
-    assert graded_exams(opened, "dev", 10**6) == ("practice",)
-    monkeypatch.setattr(ReleaseFolder, "exams", lambda *_: {})
-    assert graded_exams(opened, "dev", 10) == ("all",)
-    assert points_of_exam((built, "dev", "all", tmp_path)) == ExamPoints("dev", "all", (), ())
-    assert graded_exams(opened, "dev", 10**6) == ()
-
-
 def test_right_answers_are_written_where_somebody_else_removes_them(built, monkeypatch, tmp_path):
     """A worker that Ctrl-C ends has no time to: a part of a private key stayed in /tmp."""
     given = []
@@ -74,7 +59,8 @@ def test_right_answers_are_written_where_somebody_else_removes_them(built, monke
 
     real = gate_exams.grade
     monkeypatch.setattr(gate_exams, "grade", grade)
-    points_of_exam((built, "dev", "practice", tmp_path))
+    found = points_of_exam((built, "dev", "practice", tmp_path))
+    assert found == ExamPoints("dev", "practice", (), ())
     (parent, none), (same, all_of_them) = given
     assert parent == same == tmp_path and none == 0 < all_of_them
     assert list(tmp_path.iterdir()) == []
