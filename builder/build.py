@@ -167,7 +167,7 @@ def _gate_report(
 
 
 def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
-    """Grade every constant on the instances of a job (:func:`grade_constants`). Runs in a worker."""
+    """Grade the constants on a job's instances (:func:`grade_constants`). Runs in a worker."""
     return grade_constants(job, TRACKS[job.track])
 
 

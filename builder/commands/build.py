@@ -22,8 +22,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.filesize import decimal
-
 from builder.build import Outcome, build_alone, build_release
 from builder.commands.common import BUG, FAILED, OK, add, build_line, use_domains
 from builder.commands.main import PROGRAM
@@ -54,16 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, "--domains", "--workers")
     option(
-        "--engine",
-        default="processes",
-        metavar="ENGINE",
-        help="processes (default), or ray[:ADDRESS]: the workers of a cluster",
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="let the workers of a Ray cluster make the parts (default: of one on this machine)",
     )
-    option(
-        "--staging",
-        metavar="URL",
-        help="where workers that share no folder leave their parts, such as s3://bucket/parts",
-    )
+    option("--staging", metavar="URL", help="where these leave parts, such as s3://bucket/parts")
     option(
         "--fresh",
         action="store_true",
@@ -101,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             config,
             arguments.out,
             roots,
-            cluster=_cluster_address(arguments.engine),
+            cluster=arguments.ray,
             staging=arguments.staging,
             workers=arguments.workers,
             fresh=arguments.fresh,
@@ -154,20 +149,9 @@ def _read_config(arguments: argparse.Namespace) -> ReleaseConfig:
     return replace(config, name=config.name + UNCHECKED)
 
 
-def _cluster_address(engine: str) -> str | None:
-    """Return the Ray address in ``--engine``, blank for "ray" alone, None for "processes". Raises
-    ``UsageError`` for any other engine."""
-    kind, _, address = engine.partition(":")
-    if kind == "ray":
-        return address
-    if engine != "processes":
-        raise UsageError(f"--engine {engine}: no such engine; write processes, ray or ray:ADDRESS")
-    return None
-
-
 def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
-    """Report rejections, sizes and the next steps of a finished build; with ``--quiet`` only where
-    it is."""
+    """Report rejections and the next steps of a finished build; with ``--quiet`` only where it
+    is."""
     for split, entry in outcome.manifest["splits"].items():
         for track, counts in entry["tracks"].items():
             realised = counts["realised"]
@@ -176,10 +160,6 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
                 f"{split} {track}: {realised['instances']} instances, {realised['tasks']} tasks; "
                 f"rejected attempts: {list_counts(counts.get('rejections', {})) or hidden}"
             )
-    for repository in sorted(path for path in outcome.folder.iterdir() if path.is_dir()):
-        files = [file for file in repository.rglob("*") if file.is_file()]
-        size = sum(file.stat().st_size for file in files)
-        reporter.note(f"{repository.name}: {len(files)} files, {decimal(size)}")
     splits = outcome.manifest["splits"]
     private = [name for name, entry in splits.items() if entry["truth"] == "private"]
     choice = f" --split {(private or [*splits])[0]}" if len(splits) > 1 else ""
@@ -196,29 +176,25 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lock of a public manifest: libraries, platform, and the content hash of every
     config of every public-truth split."""
-    splits: dict[str, dict[str, str]] = {}
-    for name, split in manifest["splits"].items():
-        if split["truth"] == "public":
-            splits[name] = {
-                config: tables[name]["content_sha256"]
-                for config, tables in manifest["configs"].items()
-                if name in tables
-            }
+    public = [name for name, split in manifest["splits"].items() if split["truth"] == "public"]
+    configs = manifest["configs"].items()
     return {
         "format": FORMAT,
         "release": manifest["release"],
         "version": manifest["version"],
         "platform": f"{platform.system()} {platform.machine()}",
         "libraries": manifest["libraries"],
-        "splits": splits,
+        "splits": {
+            name: {c: tables[name]["content_sha256"] for c, tables in configs if name in tables}
+            for name in public
+        },
     }
 
 
 def _report_lock(
     config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
 ) -> None:
-    """Warn where a build differs from its lock file; ``update`` writes that anew. An unchecked
-    release has none."""
+    """Warn where a build differs from its lock file; ``update`` writes that anew."""
     if config.name.endswith(UNCHECKED):
         return
     file, built = config.lock_path, lock_document(manifest)
@@ -227,26 +203,24 @@ def _report_lock(
         reporter.note(f"wrote {file}")
         return
     try:
-        locked = _content_hashes(json.loads(file.read_bytes()))
+        locked, found = (
+            {
+                (f"{split}/{config}", sha)
+                for split in splits
+                for config, sha in splits[split].items()
+            }
+            for splits in (json.loads(file.read_bytes())["splits"], built["splits"])
+        )
     except FileNotFoundError:
         reporter.note(f"no {file} to compare with; --update-lock writes it")
         return
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         reporter.warn(f"{file}: is no lock file; write it anew with --update-lock")
         return
-    if differing := {config for config, _ in locked ^ _content_hashes(built)}:
+    if differing := sorted({config for config, _ in locked ^ found}):
         reporter.warn(
-            f"differs from {file} in {', '.join(sorted(differing))}; on the platform named there "
-            "that is a change of content: see `diff`, and --update-lock if it is meant"
+            f"differs from {file} in {', '.join(differing)}; on the platform named there that is a "
+            "change of content: see `diff`, and --update-lock if it is meant"
         )
     else:
         reporter.note(f"matches {file}")
-
-
-def _content_hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Return the (split/config, hash) of a lock document, or raise ``KeyError`` and so on."""
-    return {
-        (f"{split}/{config}", digest)
-        for split, configs in lock["splits"].items()
-        for config, digest in configs.items()
-    }

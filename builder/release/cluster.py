@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -25,10 +24,6 @@ from grader.errors import UsageError
 
 _RETRIES: Final = 2
 """A part whose worker or machine is lost more often ends the build."""
-
-_AHEAD: Final = 2
-"""Parts handed out per processor of the cluster."""
-
 
 Make = Callable[[PartJob], tuple[Part, bool]]
 """Makes a part, or finds it if the job resumes; returns it and whether it was there."""
@@ -53,14 +48,8 @@ class Cluster:
         """
         ray = _connect(self.address)
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage_part)
-        ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        waiting = iter(jobs)
-        in_work: dict[Any, PartJob] = {}
-        while True:
-            for job in islice(waiting, ahead - len(in_work)):
-                in_work[remote.remote(self, make, job)] = job
-            if not in_work:
-                return
+        in_work = {remote.remote(self, make, job): job for job in jobs}
+        while in_work:
             (done, *_), _ = ray.wait(list(in_work), num_returns=1)
             job = in_work.pop(done)
             try:
@@ -74,21 +63,16 @@ class Cluster:
             yield part, found
 
     def fetch_part(self, job: PartJob, folder: Path) -> bool:
-        """Copy a part from the store to ``folder``, which appears when it is whole.
-
-        Return false if the store has no such part. What was in ``folder`` is removed.
-        """
-        unfinished = folder.with_name(f"{folder.name}.unfinished")
-        for leftover in (unfinished, folder):
-            shutil.rmtree(leftover, ignore_errors=True)
+        """Copy a part from the store to ``folder``, in place of what was there. Return false if the
+        store has no such part."""
+        shutil.rmtree(folder, ignore_errors=True)
         with self._file_system() as system:
             if not system.exists(f"{self._address(job)}/{RECORD}"):
                 return False
-            unfinished.mkdir(parents=True, mode=0o700)
+            folder.mkdir(parents=True, mode=0o700)
             for file in system.ls(self._address(job), detail=False):
                 name = file.rstrip("/").rpartition("/")[2]
-                (unfinished / name).write_bytes(system.cat_file(file))
-        unfinished.rename(folder)
+                (folder / name).write_bytes(system.cat_file(file))
         return True
 
     def store_part(self, job: PartJob, folder: Path) -> None:
@@ -110,8 +94,7 @@ class Cluster:
 
     @contextmanager
     def _file_system(self) -> Iterator[Any]:
-        """Yield the file system behind the store. Raises ``UsageError`` for whatever goes wrong
-        with it."""
+        """Yield the file system behind the store; raises ``UsageError`` if it cannot be used."""
         try:
             import fsspec
 
@@ -128,13 +111,11 @@ class Cluster:
 
 
 def _stage_part(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Exception | None]:
-    """Make a part, or find it in the store, and leave it in the store. Runs on the cluster.
-
-    Return whether it was there, and the error if any, as Ray would wrap one that is raised.
-    """
+    """Make a part, or find it in the store, and leave it in the store. Return whether it was there,
+    and the error if any, as Ray would wrap one that is raised. Runs on the cluster."""
     try:
         with threadpool_limits(limits=1), TemporaryDirectory() as scratch:
-            folder = job.origin.folder(Path(scratch), int(job.folder.name))
+            folder = Path(scratch) / job.folder.name
             there = job.resuming and cluster.fetch_part(job, folder)
             part, found = make(replace(job, folder=folder, resuming=there))
             cluster.store_part(job, part.folder)
@@ -149,9 +130,8 @@ def _connect(address: str) -> Any:
     try:
         import ray
     except ImportError:
-        raise UsageError(
-            "--engine ray: ray is not installed here; pip install 'causal-exams[ray]'"
-        ) from None
+        what = "--ray: ray is not installed here; pip install 'causal-exams[ray]'"
+        raise UsageError(what) from None
     if not ray.is_initialized():
         try:
             ray.init(
@@ -163,6 +143,6 @@ def _connect(address: str) -> Any:
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
             raise UsageError(
-                f"--engine ray:{address}: no cluster there ({reason}); start one with `ray start`"
+                f"--ray {address}: no cluster there ({reason}); start one with `ray start`"
             ) from None
     return ray

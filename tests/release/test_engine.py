@@ -81,17 +81,10 @@ def test_a_dead_worker_is_one_line_that_names_what_was_in_work():
         list(workers.map(misbehave, [1, 5, 1, 1]))
 
 
-@pytest.mark.parametrize(
-    ("engine", "says"),
-    [
-        ("rays", "--engine rays: no such engine; write processes, ray or ray:ADDRESS"),
-        ("ray", "--engine ray: ray is not installed here; pip install 'causal-exams[ray]'"),
-    ],
-)
-def test_an_engine_that_is_not_there_is_one_line(engine, says, split_file, command, secret,
-                                                 monkeypatch, tmp_path, capsys):  # fmt: skip
+def test_a_cluster_without_ray_is_one_line(split_file, command, secret, monkeypatch, tmp_path,
+                                           capsys):  # fmt: skip
     """The extra is not everybody's."""
     monkeypatch.setitem(sys.modules, "ray", None)
-    options = ("--out", tmp_path / "out", "--engine", engine)
-    assert command("build", split_file, *options) == 2
+    assert command("build", split_file, "--out", tmp_path / "out", "--ray") == 2
+    says = "--ray: ray is not installed here; pip install 'causal-exams[ray]'"
     assert says in capsys.readouterr().err

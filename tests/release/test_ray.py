@@ -118,7 +118,7 @@ def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(build, alone, tm
     made = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     doomed = made.add_node(num_cpus=1)
     out = tmp_path / "cluster"
-    building = subprocess.Popen(build(out, "--engine", f"ray:{made.address}"), cwd=root)
+    building = subprocess.Popen(build(out, "--ray", made.address), cwd=root)
     try:
         parts = tmp_path / "cluster.partial" / "parts" / "causalds" / "dev"
         _until(lambda: len(list(parts.glob("*/part.json"))), 3, building)
@@ -133,7 +133,7 @@ def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(build, alone, tm
 def test_a_build_goes_on_from_its_store(cluster, build, alone, tmp_path, root):
     """The machine that asked for it may be lost, and a worker while it writes a part."""
     store, out = f"file://{tmp_path}/store", tmp_path / "out"
-    words = build(out, "--engine", f"ray:{cluster.address}", "--staging", store)
+    words = build(out, "--ray", cluster.address, "--staging", store)
 
     def records() -> list[Path]:
         return sorted(tmp_path.glob("store/**/part.json"))
@@ -154,7 +154,7 @@ def test_a_build_goes_on_from_its_store(cluster, build, alone, tmp_path, root):
 
 def test_parts_travel_over_s3(bucket, build, alone, tmp_path, root):
     """Behind HTTP things differ from a folder."""
-    words = build(tmp_path / "out", "--engine", "ray", "--staging", bucket)
+    words = build(tmp_path / "out", "--ray", "--staging", bucket)
     assert subprocess.run(words, cwd=root).returncode == 0
     assert tree(tmp_path / "out") == tree(alone)
     system = fsspec.filesystem("s3")
