@@ -37,9 +37,9 @@ _NEAR_TIE: Final = 1e-9
 def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return ``values`` to 6 significant decimal digits, as float32 of the same shape.
 
-    Negative zero and anything below 1e-37 become 0: float32 has no six digits there. Elsewhere six
-    digits survive the passage through float32 (FLT_DIG = 6), so rounding again changes
-    nothing. Raises ``ValueError`` for NaN, infinity or what float32 cannot hold.
+    Negative zero and anything below 1e-37 become 0. Elsewhere six digits survive the passage
+    through float32 (FLT_DIG = 6), so rounding again changes nothing. Raises ``ValueError`` for NaN,
+    infinity or what float32 cannot hold.
     """
     exact = np.asarray(values, dtype=np.float64)
     if not np.isfinite(exact).all() or (np.abs(exact) > np.finfo(np.float32).max).any():
@@ -62,10 +62,8 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 def round_truth(value: float) -> float:
-    """Return ``value`` to 9 significant decimal digits; -0 becomes 0.
-
-    Raises ``ValueError`` for NaN or infinity.
-    """
+    """Return ``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for NaN
+    or infinity."""
     if not np.isfinite(value):
         raise ValueError("a value is not finite")
     return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
@@ -128,10 +126,9 @@ def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
     stored.
 
     Every column is walked down to its leaves in schema order. Each node feeds a hash of its own:
-    validity as one byte a slot where there is a null anywhere below a nullable slot, list lengths
-    and string lengths as little-endian int64, strings as UTF-8, numbers as little-endian bytes
-    with nulls as zero. The digest covers the schema's text, the row count and the digests of all
-    nodes, so that neither row groups nor chunks, encodings or compression enter it.
+    validity as one byte a slot, list and string lengths as little-endian int64, strings as UTF-8,
+    numbers as little-endian bytes with nulls as zero. The digest covers the schema's text, the row
+    count and the digests of all nodes.
     """
     nodes: dict[str, Any] = defaultdict(hashlib.sha256)
     rows = 0
@@ -148,11 +145,9 @@ def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
 
 
 def _feed(nodes: Mapping[str, Any], path: str, array: pa.Array) -> None:
-    """Feed an array, and what is nested in it, to the hashes of its nodes.
-
-    ``path`` names the node: a column, with ``[]`` for the items of a list and ``.name`` for a
-    field. Validity is hashed under ``path?``, lengths under ``path#``.
-    """
+    """Feed an array, and what is nested in it, to the hashes of its nodes. ``path`` names the node:
+    a column, with ``[]`` for the items of a list and ``.name`` for a field; ``path?`` and ``path#``
+    are hashes of validity and lengths."""
     valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
     nodes[f"{path}?"].update(valid.tobytes())
     kind = array.type

@@ -1,7 +1,5 @@
-"""Attempts at an instance until one is accepted, and the reasons why others were rejected.
-
-A rejected try is replaced by the next sub-seed, by rule and without looking at other instances.
-"""
+"""Attempts at an instance until one is accepted, and the reasons why others were rejected. A
+rejected try is replaced by the next sub-seed, without looking at other instances."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,9 +10,7 @@ from grader.errors import UsageError
 
 class Rejection(Exception):
     """The reason why one try at an instance is not accepted; it is counted in the manifest.
-
-    ``words`` says that the words failed, so that the next try needs others.
-    """
+    ``words`` says that the words failed, so that the next try needs others."""
 
     def __init__(self, reason: str, *, words: bool = False) -> None:
         super().__init__(reason)
@@ -32,8 +28,8 @@ def first_accepted(
     """Return the instance from the first of ``most`` tries that is not rejected, with the
     rejections.
 
-    Raises ``UsageError`` with the reasons when all are rejected. In its message ``wanted`` names
-    what was tried for and ``fix`` says what to change.
+    Raises ``UsageError`` with the reasons when all are rejected: ``wanted`` names what was tried
+    for, ``fix`` what to change.
     """
     rejections: Counter[str] = Counter()
     wordless = 0

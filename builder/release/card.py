@@ -79,7 +79,7 @@ def text(manifest: Mapping[str, Any], place: Place) -> str:
 
 def title(manifest: Mapping[str, Any]) -> str:
     """Return the title of a release's card: name and version, or the own title of an imported
-    release."""
+    one."""
     built = f"Causal exams ({manifest['release']} {manifest['version']})"
     return printable(str(manifest["configuration"].get("imported", built)))
 

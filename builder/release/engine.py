@@ -107,10 +107,8 @@ class Workers:
 
 
 def _start_worker() -> None:
-    """Prepare this process as a worker, before its first item.
-
-    Linear algebra gets one thread. The worker ends quietly on Ctrl-C, and when its parent is gone.
-    """
+    """Prepare this process as a worker: linear algebra gets one thread, and the worker ends quietly
+    on Ctrl-C, and when its parent is gone."""
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))  # for libraries that are not loaded yet
     threadpool_limits(limits=1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -126,8 +124,8 @@ def _end_with_parent() -> None:
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:
-    """Return ``function(item)``. An error that cannot be pickled is raised as a ``RuntimeError``
-    with its traceback."""
+    """Return ``function(item)``. An error that cannot be pickled becomes a ``RuntimeError`` with
+    its traceback."""
     try:
         return function(item)
     except Exception as error:

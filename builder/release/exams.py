@@ -64,10 +64,8 @@ def compose_public(
 
 
 def _draw_tasks(draw: Draw, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
-    """Return an exam of ``draw.tasks`` tasks of the candidates, or of all where that is None.
-    Variants are balanced, answers are not.
-
-    Raises ``UsageError``, which begins with ``where``, when there are too few."""
+    """Return an exam of ``draw.tasks`` tasks of the candidates, or of all where that is None;
+    variants are balanced. Raises ``UsageError``, which begins with ``where``, for too few."""
     there = [task.name for one in candidates for task in one.tasks]
     if draw.tasks is None:
         return DrawnExam(tuple(there))
@@ -85,8 +83,7 @@ def assign_exams(
     """Return the exam of every planned instance of a split with private truth, by instance id.
 
     Exams are filled in the order of the split file; one that takes all comes last and takes what is
-    left. An instance goes to an exam as a whole. Raises ``UsageError`` for an exam that lacks
-    instances, and for instances that are in no exam.
+    left. Raises ``UsageError`` for an exam that lacks instances, and for instances in no exam.
     """
     remaining = {one.instance_id: one for one in _planned_tasks(track, specs)}
     exam_of = {
@@ -125,10 +122,8 @@ def planned_candidates(track: Track, specs: Sequence[InstanceSpec]) -> Sequence[
 
 
 def _planned_tasks(track: Track, specs: Sequence[InstanceSpec]) -> list[Candidate]:
-    """Return the planned instances as candidates with the most tasks that each may have.
-
-    Names of tasks are made up. A variant is "" where the plan leaves it open.
-    """
+    """Return the planned instances as candidates with the most tasks that each may have, under
+    made-up names. A variant is "" where the plan leaves it open."""
     variants_of = planned_variants if track.floors is None else track.floors.variants_of
     found = []
     for spec in specs:
@@ -153,10 +148,8 @@ def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
 def private_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
 ) -> dict[str, DrawnExam]:
-    """Return the exams of a built split with private truth, by name.
-
-    Each asks all tasks of the instances that the plan assigned to it, in a seeded order.
-    """
+    """Return the exams of a built split with private truth, by name: each asks all tasks of the
+    instances that the plan assigned to it."""
     exam_of = {spec.instance_id: spec.task_plan.exam for spec in specs}
     names: dict[str | None, list[str]] = defaultdict(list)
     for row in read(track.name, ("task_id", "instance_id")):
@@ -173,8 +166,7 @@ def _draws(split: SplitConfig, track: Track) -> list[Draw]:
 
 
 def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
-    """Return the key of all random choices of one exam, from ``root`` and the names of track,
-    split and exam."""
+    """Return the key of all random choices of one exam."""
     return hmac_key(root, f"{draw.track}/{split.name}/exam/{draw.exam}")
 
 
@@ -208,8 +200,7 @@ def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> li
     """Return the names of ``count`` tasks. Variants take turns, and each turn prefers the instance
     that was used least so far.
 
-    A variant that has run out is passed over. The outcome depends on ``key`` and on the set of
-    tasks, not on their order.
+    The outcome depends on ``key`` and on the set of tasks, not on their order.
     """
     waiting: dict[str, list[tuple[str, str]]] = defaultdict(list)
     tasks = [(task, one.instance_id) for one in candidates for task in one.tasks]
@@ -233,9 +224,8 @@ def balanced_draw(candidates: Sequence[Candidate], count: int, key: bytes) -> li
 def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> list[Candidate]:
     """Return the candidates with only tasks of which none answers another about the same instance.
 
-    The variants asked of an instance fall into sides within which no two are ``track.apart``, and
-    one side is kept. Instances keep their sides in turn, in a seeded order, so that each side is
-    kept equally often.
+    The variants asked of an instance fall into sides within which no two are ``track.apart``.
+    Instances keep their sides in turn, so that each side is kept equally often.
     """
     kept: dict[str, list[str]] = {}
     turns = 0
@@ -254,8 +244,8 @@ def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> 
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
-    """Return the exams as a table sorted by exam and position. Bundle and arm are null except in
-    matched ablations."""
+    """Return the exams as a table sorted by exam and position. Only matched ablations have bundles
+    and arms."""
     columns: dict[str, list[object]] = {name: [] for name in EXAM_SCHEMA.names}
     for exam, drawn in sorted(exams.items()):
         told = [drawn.bundles.get(task_id, (None, None)) for task_id in drawn.task_ids]
@@ -268,7 +258,7 @@ def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
 
 
 def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
-    """Return the compositions of exams as one, for the manifest. Its axes are called ``exam:
+    """Return the compositions of exams as one, for the manifest, with axes called ``exam:
     axis``."""
     return {
         f"{name}: {axis}": levels
@@ -278,6 +268,5 @@ def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
 
 
 def _seeded_rank(key: bytes, purpose: str, name: str) -> bytes:
-    """Return 32 bytes to sort by, which say nothing about the task, variant or instance called
-    ``name``."""
+    """Return 32 bytes to sort by, which say nothing about what is called ``name``."""
     return hmac_key(key, f"{purpose}/{name}")

@@ -6,8 +6,8 @@ every constant answer. Of the twin nothing is kept but points.
 
 The gate holds them against a sample of the release's own tasks. The answer that each floor names
 must be a valid one to every task. Where truth is public, and so every instance is asked what it can
-be, it must earn the floor up to sampling error: floors that were changed by hand, or are of other
-instances, do not stand.
+be, it must earn the floor up to sampling error: no floor was changed by hand or is of other
+instances.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ Points = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class TwinJob:
-    """Some instances of a twin of one track, each with the variants to grade on it (``wanted``)."""
+    """Some instances of a twin of one track, each with the variants to grade on it."""
 
     track: str
     wanted: tuple[tuple[InstanceSpec, frozenset[str]], ...]
@@ -98,11 +98,8 @@ def measure_floors(
 def _grade_twin(
     track: Track, grade: GradeTwin, twin: Any, tasks: int, pool: Workers, reporter: Reporter
 ) -> dict[str, list[Points]]:
-    """Build a twin and return the points of all constants on each task, by variant.
-
-    Where tasks of an instance count together, the key of their floor has the points on each
-    instance. A variant gets at least ``tasks`` tasks if the twin has so many.
-    """
+    """Build a twin and return the points of all constants on each of its tasks, by variant. Where
+    tasks of an instance count together, the key of their floor has the points on each instance."""
     floors, name = track.floors, track.name
     assert floors is not None
     specs = list(track.plan(twin, NAME, SEED, False))
@@ -130,13 +127,9 @@ def _grade_twin(
 def _instances_to_build(
     specs: Sequence[InstanceSpec], floors: Floors, counts: Counter[str], tasks: int
 ) -> dict[int, tuple[InstanceSpec, frozenset[str]]]:
-    """Return the instances to build, by index, each with the variants that it is built for.
-
-    ``counts`` holds the tasks that each variant has so far. A variant takes the first instances
-    that are asked it, until it is to have ``tasks`` tasks. Then it takes no more, even from an
-    instance that is built for a rarer variant: else most of its tasks could be about such
-    instances.
-    """
+    """Return the instances to build, by index, each with the variants that it is built for: a
+    variant takes the first that are asked it, until with ``counts``, those it has, it is to have
+    ``tasks``."""
     expected, found = counts.copy(), {}
     for spec in specs:
         asked = [key for key in floors.variants_of(spec) if expected[key] < tasks]
@@ -147,11 +140,8 @@ def _instances_to_build(
 
 
 def grade_constants(job: TwinJob, track: Track) -> list[list[tuple[str, Points]]]:
-    """Build the instances of a job and grade every constant answer on their tasks.
-
-    Return a list for each instance: (variant, points of each constant) for each task that is
-    wanted, then the same for the instance as a whole where its tasks count together.
-    """
+    """Build the instances of a job and grade every constant answer on their tasks. Return for each
+    instance what :func:`constant_points` yields."""
     floors = track.floors
     assert floors is not None
     found = []
@@ -166,11 +156,11 @@ def constant_points(
     tasks: Iterable[tuple[Task, Truth]],
     stated: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[str, Points]]:
-    """Yield the key of a floor and the points of every constant, for each task of an instance.
+    """Yield the key of a floor and the points of every constant, for each task of an instance and,
+    where its tasks count together, for the instance at the end.
 
-    Where its tasks count together, yield the same for the instance at the end. With ``stated``
-    (name by key of a floor) only these constants are graded. Raises ``ValueError`` for an answer
-    that is not valid.
+    With ``stated`` (name by key of a floor) only these constants are graded. Raises ``ValueError``
+    for an answer that is not valid.
     """
     together: dict[str, list[Graded]] = {}
     whole = floors.whole[0] if floors.whole is not None else ""
@@ -192,9 +182,7 @@ def constant_points(
 
 def graded_answer(task: Task, truth: Truth, text: str) -> Graded:
     """Return truth, checked answer and score of the answer ``text``, as the grader makes them.
-
-    Raises ``ValueError`` for an invalid answer, which no constant may be.
-    """
+    Raises ``ValueError`` for an invalid answer, which no constant may be."""
     checked = verify(task, truth, check(task, RawAnswer(task.answer_file, text.encode("utf-8"))))
     if checked.status != "scored":
         raise ValueError(f"{task.task_id} ({task.spec.key}): {checked.message}")
@@ -210,11 +198,8 @@ def tasks_of(track: Track, built: BuiltInstance) -> Iterator[tuple[Task, Truth]]
 
 
 def _best_constant(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Return the ``answer`` with the largest mean of ``points`` (0 to 1), that mean, and the number
-    of ``tasks``.
-
-    The argument has the points of every constant on each task. Of equal constants the first wins.
-    """
+    """Return the ``answer`` with the largest mean of ``points`` (0 to 1), the first of equal ones,
+    that mean, and the number of ``tasks``. Each of these has the points of every constant."""
     means = {name: math.fsum(one[name] for one in tasks) / len(tasks) for name in tasks[0]}
     answer = max(means, key=lambda name: round(means[name], 12))
     return {"answer": answer, "points": round(means[answer], _DIGITS), "tasks": len(tasks)}
@@ -224,8 +209,8 @@ def _best_constant(tasks: Sequence[Mapping[str, float]]) -> dict[str, Any]:
 class FloorRow:
     """The floor of a variant beside what its answer earns on the release. Points are 0 to 1.
 
-    ``answer`` names the constant answer. ``points`` is the floor: its mean on ``tasks`` tasks of
-    the twin. ``own`` is its mean on ``own_tasks`` tasks of ``own_instances`` of the release.
+    ``points`` is the floor: the mean of ``answer`` on ``tasks`` tasks of the twin. ``own`` is its
+    mean on ``own_tasks`` tasks of ``own_instances`` of the release.
     """
 
     split: str
@@ -241,10 +226,8 @@ class FloorRow:
 def check_floors(
     opened: ReleaseFolder, tracks: Mapping[str, Track], split: str
 ) -> tuple[list[FloorRow], list[str]]:
-    """Return the floors of a split and the problems with them; both are empty if it has no floors.
-
-    Floors that do not fit the tasks or the rules are problems without rows.
-    """
+    """Return the floors of a split and the problems with them; both are empty if it has no
+    floors."""
     manifest = opened.public.manifest
     stated = manifest.get("floors", {}).get(split, {})
     tasks = [task for task in opened.tasks(split, prompts=False) if task.track in stated]
@@ -285,12 +268,9 @@ def _points(
     instances: Iterable[Sequence[tuple[Task, Truth]]],
     problems: dict[str, None],
 ) -> dict[str, list[float]]:
-    """Return the points (0 to 1) of the answers that floors name: a list for each floor, by its
-    key, with an entry for each task or, where tasks count together, for each instance.
-
-    ``stated`` are the manifest's floors of the track. Problems with an answer are added to
-    ``problems`` as keys.
-    """
+    """Return the points (0 to 1) of the answers that the manifest's floors of a track, ``stated``,
+    name: for each floor, by its key, a list over tasks or, where these count together, instances.
+    Problems with an answer are added to ``problems`` as keys."""
     points: dict[str, list[float]] = defaultdict(list)
     answers = {key: floor["answer"] for key, floor in stated.items()}
     for tasks in instances:
@@ -308,10 +288,7 @@ def _points(
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:
     """Return about ``SAMPLE`` tasks of each variant, from instances in the order of their ids'
-    hashes.
-
-    A variant gets all its tasks of an instance or none, so it may have a few more than ``SAMPLE``.
-    """
+    hashes. A variant gets all its tasks of an instance or none."""
     ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.instance_id}".encode()).digest())
     kept: dict[str, list[Task]] = {}
     for task in ranked:
@@ -322,12 +299,8 @@ def _sample(tasks: Sequence[Task]) -> list[Task]:
 
 
 def _distance(row: FloorRow) -> float:
-    """Return how many standard errors lie between the floor and the mean on the release: 0 or more.
-
-    The error is that of two shares with one common mean. Points are 0 to 1, so their spread is at
-    most that of a coin with the same mean; tasks of one instance (views of a scene, say) count as
-    one, in the twin as in the release. Infinite where the error is 0 and the means differ.
-    """
+    """Return how many standard errors, of two shares with one mean, lie between the floor and the
+    mean on the release; infinite where the error is 0 and the means differ."""
     both = row.tasks + row.own_tasks
     mean = (row.points * row.tasks + row.own * row.own_tasks) / both
     alike = row.own_tasks / row.own_instances

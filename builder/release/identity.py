@@ -25,8 +25,7 @@ CODE: Final = ("builder", "dataset_card", "grader", "schemas")
 
 
 def canary(name: str, release_version: str) -> str:
-    """Return the GUID by which a training corpus can be searched for a release. Name and version
-    alone decide it."""
+    """Return the GUID by which a training corpus can be searched for a release."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"causal-exams canary/{name}/{release_version}"))
 
 
@@ -55,8 +54,7 @@ def code_files() -> list[Path]:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """Return the versions, by name, of the libraries whose results are in the bytes of a
-    release."""
+    """Return the versions of the libraries whose results are in the bytes of a release."""
     return {name: version(name) for name in LIBRARIES}
 
 

@@ -27,8 +27,7 @@ MANIFEST: Final = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The whole input of a manifest: the configuration, roots, plan, parts, exams, shards and
-    floors."""
+    """The whole input of a manifest."""
 
     config: ReleaseConfig
     roots: Mapping[str, Root]
@@ -112,11 +111,8 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
 
 
 def _track(contents: Contents, split: SplitConfig, track: str, private: bool) -> dict[str, Any]:
-    """Return the entry of a track in a split: requested and realised counts.
-
-    Counts that tell of hidden worlds are only there where truth is public, or in the ``private``
-    manifest.
-    """
+    """Return the entry of a track in a split: requested and realised counts. Those that tell of
+    hidden worlds are only there where truth is public, or in the ``private`` manifest."""
     record, place = contents.config.tracks[track], (split.name, track)
     specs = contents.specs[place]
     parts = contents.parts[place]
@@ -148,7 +144,7 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
 
 
 def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dict[str, int]:
-    """Return how often each text stands in a column of the track's table; empty if it has no such
+    """Return how often each text stands in a column of the track's table; empty without that
     column."""
     config = f"{track.name}_{table}"
     if config not in track.tables or column not in track.tables[config].names:
@@ -173,10 +169,7 @@ def head(name: str, version: str, visibility: str) -> dict[str, Any]:
 
 def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
     """Return the members ``configs`` (rows, bytes and content hash by config and split) and
-    ``shards``.
-
-    A config's content hash is over the hashes of its row groups, shard after shard.
-    """
+    ``shards``."""
     ordered = sorted(shards, key=lambda shard: shard.name)
     groups: dict[tuple[str, str], list[Shard]] = {}
     for shard in ordered:

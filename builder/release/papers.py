@@ -28,18 +28,15 @@ _NO_HASH: Final = "https://github.com/mlcommons/croissant/issues/80"
 
 
 def write_papers(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Write manifest and papers of a repository, as papers that are read from the folder
-    ``release``."""
+    """Write manifest and papers of a repository, as they are read from the folder ``release``."""
     write_manifest(manifest, repository)
     for name, text in papers(manifest, repository, folder(manifest["visibility"])).items():
         (repository / name).write_text(text, encoding="utf-8")
 
 
 def papers(manifest: Mapping[str, Any], repository: Path, place: Place) -> dict[str, str]:
-    """Return the papers of a repository that will be read from ``place``, by file name.
-
-    The private side has the card alone.
-    """
+    """Return the papers of a repository that will be read from ``place``, by file name. The private
+    side has the card alone."""
     found = {CARD: card.text(manifest, place)}
     if manifest["visibility"] == "public":
         found[EVAL] = eval_yaml(manifest)
@@ -49,10 +46,7 @@ def papers(manifest: Mapping[str, Any], repository: Path, place: Place) -> dict[
 
 def eval_yaml(manifest: Mapping[str, Any]) -> str:
     """Return ``eval.yaml``, the registration as a benchmark: an entry for each exam and, if it has
-    several tracks, for each of them.
-
-    The figures of entries are skills as the grader reports them, so the framework is this project.
-    """
+    several tracks, for each of them. Figures are skills, so the framework is this project."""
     tasks = []
     for split, entry in manifest["splits"].items():
         for exam, tracks in entry["exams"].items():
@@ -70,11 +64,8 @@ def eval_yaml(manifest: Mapping[str, Any]) -> str:
 
 
 def croissant(manifest: Mapping[str, Any], repository: Path, place: Place) -> str:
-    """Return ``croissant.json``: the description of a repository for search engines and loaders.
-
-    It follows MLCommons Croissant 1.0 with its responsible-AI vocabulary. Hashes come from the
-    manifest, fields from the shards, which are on disk.
-    """
+    """Return ``croissant.json``: the description of a repository for search engines and loaders, by
+    MLCommons Croissant 1.0 with its responsible-AI vocabulary."""
     words: dict[str, Any] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
     return pretty_json(
         {
@@ -106,10 +97,7 @@ def _node(kind: str, name: str, **members: Any) -> dict[str, Any]:
 
 def _files(manifest: Mapping[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     """Yield a node for each shard, with its hash, and one for the set of shards of each config and
-    split.
-
-    On the Hub the first node is the repository.
-    """
+    split. On the Hub the first node is the repository."""
     inside = {}
     if place.url:
         inside = {"containedIn": {"@id": _REPOSITORY}}

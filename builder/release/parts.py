@@ -39,11 +39,8 @@ RECORD: Final = "part.json"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The track and split that a part is of.
-
-    ``private`` says that the split's truth is private. ``instances`` counts all instances of the
-    track in the split.
-    """
+    """The track and split that a part is of. ``private`` says that the split's truth is private,
+    ``instances`` counts all instances of the track in the split."""
 
     track: str
     split: str
@@ -67,11 +64,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A staged part: its folder and what its record says.
-
-    ``sizes`` maps a config to the bytes of its rows in memory, ``rejections`` a reason to the
-    number of rejected attempts.
-    """
+    """A staged part: its folder and what its record says. ``sizes`` maps a config to the bytes of
+    its rows in memory, ``rejections`` a reason to the number of rejected attempts."""
 
     origin: Origin
     folder: Path
@@ -94,10 +88,8 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 
 @dataclass(frozen=True, slots=True)
 class PartJob:
-    """The work of making one part of the instances ``specs`` in ``folder``.
-
-    With ``resuming`` the part may be there already.
-    """
+    """The work of making one part of the instances ``specs`` in ``folder``. With ``resuming`` the
+    part may be there already."""
 
     origin: Origin
     specs: Sequence[InstanceSpec]
@@ -173,10 +165,8 @@ def stage_part(
     tables: Mapping[str, pa.Table],
     rejections: dict[str, int],
 ) -> Part:
-    """Write the tables of a part, by config, and its record into ``folder``; return the part.
-
-    What was in ``folder`` is removed. It appears under its name when it is whole.
-    """
+    """Write the tables of a part, by config, and its record into ``folder``, which appears when it
+    is whole; return the part."""
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     for leftover in (unfinished, folder):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -206,18 +196,15 @@ def _write(file: Path, table: pa.Table) -> int:
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns that order a config's rows and must be unique: the id, in scenes also the
-    view.
-
-    A task's id is its own; only where rows are views of one instance does the view belong to it.
-    """
+    view."""
     first = schema.names[0]
     views = first == "instance_id" and "view" in schema.names
     return (first, "view") if views else (first,)
 
 
 def find_part(folder: Path) -> Part | None:
-    """Return the part that was staged in a folder, None unless its files are there with the hashes
-    of its record."""
+    """Return the part that was staged in a folder, None unless its files have the hashes of its
+    record."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
         for config, digest in record["sha256"].items():
@@ -239,7 +226,7 @@ def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None)
 def staged_rows(
     parts: Sequence[Part], config: str, columns: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a config over all parts, with some columns; none where there is no such
+    """Yield the rows of a config over all parts, with some columns; none if there is no such
     config."""
     for part in parts:
         if config in part.sizes:

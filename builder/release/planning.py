@@ -17,11 +17,8 @@ Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 
 
 def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
-    """Return the planned instances by (split, track), in index order.
-
-    With private truth each instance is assigned its exam. Raises ``UsageError`` when the exams
-    cannot be composed of what is planned.
-    """
+    """Return the planned instances by (split, track), in index order; with private truth each has
+    its exam. Raises ``UsageError`` when the exams cannot be composed of what is planned."""
     return {
         (split.name, name): _planned_split(
             config, split, config.tracks[name], settings, roots[split.name]
@@ -34,10 +31,7 @@ def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
 def _planned_split(
     config: ReleaseConfig, split: SplitConfig, track: Track, settings: Any, root: Root
 ) -> Sequence[InstanceSpec]:
-    """Return the planned instances of one track of a split, as :func:`plan_specs` does.
-
-    With public truth the exams are composed as a trial only, to find out early that they cannot be.
-    """
+    """Return the planned instances of one track of a split, as :func:`plan_specs` does."""
     file = str(config.path)
     try:
         specs = track.plan(settings, split.name, root.key, split.private)
@@ -55,9 +49,7 @@ def _planned_split(
 
 def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> InstanceSpec:
     """Return the instance called ``track/split/index`` (``label``); only its own track is planned.
-
-    Raises ``UsageError`` when there is none of that name.
-    """
+    Raises ``UsageError`` when there is none of that name."""
     group, _, index = label.rpartition("/")
     groups = {
         f"{name}/{split.name}": (split, config.tracks[name], settings)
@@ -80,10 +72,8 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
 
 
 def planned_levels(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Return the numbers of planned instances: {axis: {level: count}}.
-
-    Axes are what plans are counted by: motifs, and variants where they are assigned.
-    """
+    """Return the numbers of planned instances: {axis: {level: count}}. Axes are motifs, and
+    variants where they are assigned."""
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
         for axis, level in spec.task_plan.levels:

@@ -19,10 +19,8 @@ from grader.pages.terminal import console
 
 
 class Reporter:
-    """Write messages for people to standard error; standard output stays free for data.
-
-    With ``quiet`` only warnings and results are written.
-    """
+    """Write messages for people to standard error; standard output stays free for data. With
+    ``quiet`` only warnings and results are written."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.console = console(stderr=True, soft_wrap=True)
@@ -59,10 +57,7 @@ class Reporter:
     @contextmanager
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
         """Show a stage of ``total`` steps as a bar in a terminal, elsewhere write a line when it
-        begins, and write its time at the end.
-
-        Yield the function to call after each step.
-        """
+        begins, and write its time at the end. Yield the function to call after each step."""
         started = time.perf_counter()
         if not self.console.is_terminal:
             self.note(f"{title}: {total} to do")

@@ -1,8 +1,6 @@
-"""Reading a written release: which shards there are, and their rows a row group at a time.
-
-A *side* is ``release/public`` or ``release/private``: a folder of configs, each with the shards of
-its splits. Nothing here asks a manifest or the builder's memory.
-"""
+"""Reading a written release: which shards there are, and their rows a row group at a time. A *side*
+is ``release/public`` or ``release/private``: a folder of configs, each with the shards of its
+splits."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -74,12 +74,9 @@ TRUTH: Final = table_schema(
 
 
 def worlds_schema(*texts: str) -> pa.Schema:
-    """Return the schema of ``<track>_worlds``: one row per instance. ``texts`` names the columns of
-    text that a track has besides.
-
-    ``world_key`` rebuilds the world, ``attempt`` is the number of the try that was accepted,
-    ``world_json`` is the world.
-    """
+    """Return the schema of ``<track>_worlds``: one row per instance. ``world_key`` rebuilds the
+    world, ``attempt`` is the number of the try that was accepted, ``world_json`` is the world.
+    ``texts`` names the columns of text that a track has besides."""
     return table_schema(
         ("instance_id", TEXT),
         ("index", pa.int32()),
@@ -107,8 +104,7 @@ def scenes_schema(number: pa.DataType) -> pa.Schema:
 
 
 def labels_schema(number: pa.DataType) -> pa.Schema:
-    """Return the schema of ``<track>_labels``: one row per instance, with its held-out outcomes as
-    ``number``."""
+    """Return the schema of ``<track>_labels``: one row per instance, with its held-out outcomes."""
     return table_schema(
         ("instance_id", TEXT),
         ("outcome", TEXT),
@@ -140,10 +136,8 @@ def task_row(
     view: str = "clean",
     input_mode: str | None = None,
 ) -> Row:
-    """Return a row of ``<track>``: the task whose id is ``name``.
-
-    ``inputs`` are the parameters of the question. ``input_mode`` defaults to the variant's own.
-    """
+    """Return a row of ``<track>``: the task whose id is ``name``. ``inputs`` are the parameters of
+    the question. ``input_mode`` defaults to the variant's own."""
     return {
         "task_id": name,
         "instance_id": instance_id,
@@ -169,11 +163,8 @@ def truth_row(
     *,
     should_abstain: bool = False,
 ) -> Row:
-    """Return a row of ``<track>_truth`` for the task whose id is ``name``.
-
-    ``target`` holds all of the truth that is not one number. Without a ``number`` its columns are
-    null.
-    """
+    """Return a row of ``<track>_truth`` for the task whose id is ``name``. ``target`` holds all of
+    the truth that is not one number. Without a ``number`` its columns are null."""
     return {
         "task_id": name,
         "instance_id": instance_id,

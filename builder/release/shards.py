@@ -5,9 +5,8 @@ id; dictionaries are kept for strings only (measured: float32 tables grow with o
 lets the Hub's viewer and DuckDB read single pages.
 
 The config ``tasks`` has all tracks in one flat table, what a viewer shows first and a notebook
-loads. It says nothing that the tracks' own configs do not say: the columns that a person wants, the
-schema of the answer, and where truth is public the right answer as a test taker would write it. So
-it is made from the written shards.
+loads. It is made from the written shards and says nothing that these do not say: the columns that a
+person wants, the schema of the answer, and where truth is public the right answer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,11 +52,8 @@ _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema
 
 @dataclass(frozen=True, slots=True)
 class ConfigJob:
-    """The work of writing one config of a split into ``repository``.
-
-    ``parts`` are the folders of the staged parts. ``row_salts`` is set where every row is committed
-    to.
-    """
+    """The work of writing one config of a split into ``repository``. ``parts`` are the folders of
+    the staged parts. ``row_salts`` is set where every row is committed to."""
 
     config: str
     split: str
@@ -71,9 +67,8 @@ class ConfigJob:
 class Shard:
     """A written shard as the manifest lists it.
 
-    ``bytes`` and ``sha256`` are those of the file. ``groups`` are the content hashes of its row
-    groups in order: a config's hash is made of them, so that it does not depend on where one shard
-    ends and the next begins.
+    ``groups`` are the content hashes of its row groups in order: a config's hash is made of them,
+    so that it does not depend on where one shard ends and the next begins.
     """
 
     config: str
@@ -109,10 +104,8 @@ def _gather_shards(
     tables: Callable[[], Iterable[pa.Table]], order: pa.Array, places: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
     """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
-    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time.
-
-    Rows are numbered through all of ``tables``, which are asked for anew for each shard.
-    """
+    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time. Rows
+    are numbered through all of ``tables``, which are asked for anew for each shard."""
     cuts = _spread(len(places) - 1, sum(table.nbytes for table in tables()))
     for index, (first, last) in enumerate(cuts):
         begin, bounds = places[first], pairwise(places[first : last + 1])
@@ -121,10 +114,7 @@ def _gather_shards(
 
 
 def _take(tables: Iterable[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Table:
-    """Return the rows with these numbers, in their order, as one chunk.
-
-    Arrow's own ``take`` would first copy all tables into one.
-    """
+    """Return the rows with these numbers, in their order, as one chunk."""
     taken, home, start = list[pa.Table](), np.empty_like(numbers), 0
     for number, table in enumerate(tables):
         own = (start <= numbers) & (numbers < start + table.num_rows)
@@ -135,10 +125,8 @@ def _take(tables: Iterable[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Tabl
 
 
 def _spread(groups: int, size: int) -> list[tuple[int, int]]:
-    """Return the row groups of each shard as (first, one after the last).
-
-    ``groups`` counts them all, ``size`` their bytes, which decide the number of shards.
-    """
+    """Return the row groups of each shard as (first, one after the last). ``groups`` counts them
+    all, ``size`` their bytes, which decide the number of shards."""
     count = max(1, min(groups, -(-size // SHARD_BYTES)))
     return list(pairwise(round(index * groups / count) for index in range(count + 1)))
 
@@ -151,8 +139,7 @@ def schema_with_canary(schema: pa.Schema, canary: str) -> pa.Schema:
 def write_groups(
     config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
 ) -> list[Shard]:
-    """Write a config of a split, with one row group for each table in ``groups``; return its
-    shards."""
+    """Write a config of a split, a row group for each of ``groups``; return its shards."""
     cuts = _spread(len(groups), sum(group.nbytes for group in groups))
     return [
         write_shard(config, split, repository, schema, (index, len(cuts)), groups[first:last])
@@ -176,10 +163,7 @@ def write_shard(
     groups: Sequence[pa.Table],
 ) -> Shard:
     """Write one shard, with one row group for each table; the file appears under its name when
-    whole.
-
-    ``place`` is its number and how many shards the config has. The Hub expects such names.
-    """
+    whole. ``place`` is its number and how many shards the config has."""
     name = f"{config}/{split}-{place[0]:05d}-of-{place[1]:05d}.parquet"
     file = repository / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -212,8 +196,7 @@ def write_shard(
 
 
 def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
-    """Yield the Parquet paths of the strings in a column, at any depth. ``path`` is the
-    column's."""
+    """Yield the Parquet paths of the strings in the column ``path``, at any depth."""
     if pa.types.is_list(kind):
         yield from _texts(f"{path}.list.element", kind.value_type)
     elif pa.types.is_struct(kind):
@@ -224,12 +207,9 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def _row_groups(job: ConfigJob) -> tuple[pa.Array, list[int]]:
-    """Return the numbers of a config's rows in the order of ids and, in that order, the places
-    where row groups begin, and last the number of rows.
-
-    Rows are numbered through all parts. The views of an instance are in one row group. Raises
-    ``ValueError`` when two rows have the same id, which is the values of :func:`sort_key`.
-    """
+    """Return the numbers of a config's rows, through all parts, in the order of ids, and the places
+    where row groups begin, and last the number of rows. The views of an instance are in one row
+    group. Raises ``ValueError`` when two rows have the same id."""
     keys = sort_key(job.schema)
     table = pa.concat_tables(read_staged(folder, job.config, keys) for folder in job.parts)
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
@@ -252,11 +232,8 @@ def _row_places(count: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class FlatJob:
-    """The work of writing the config ``tasks`` of one split.
-
-    ``public`` is the public repository, where the shards of tracks are already. ``answered`` says
-    that truth is public, so that rows have answers.
-    """
+    """The work of writing the config ``tasks`` of one split into ``public``, where the shards of
+    tracks are already. ``answered`` says that truth is public, so that rows have answers."""
 
     public: Path
     split: str
@@ -265,10 +242,7 @@ class FlatJob:
 
 
 def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
-    """Write the config ``tasks`` of a split in the order of ids; return its shards.
-
-    ``tracks`` may include some that the split does not have.
-    """
+    """Write the config ``tasks`` of a split in the order of ids; return its shards."""
     tasks = (row for track in tracks.values() for row in _flat_rows(job, track))
     batches = iter(lambda: list(islice(tasks, GROUP_ROWS)), [])
     tables = [table_from_rows(batch, FLAT) for batch in batches]

@@ -1,8 +1,5 @@
-"""The rows of a written release as the gate reads them: typed, each with its place in its file.
-
-The gate looks at rows as they stand on disk, in the Parquet files of a release or in staged parts,
-never at the builder's memory.
-"""
+"""The rows of a written release, or of staged parts, as the gate reads them: typed, each with its
+place in its file."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,9 +25,8 @@ NESTED: Final = ("data", "test_features", "calibration")
 class SplitTables:
     """The rows of one track of one split, of both sides, by id in file order.
 
-    ``private`` says that its truth is private. ``scenes`` are keyed by instance and view.
-    ``positions`` are places of tasks in an exam. ``truth`` is keyed by task, ``worlds`` by
-    instance.
+    ``private`` says that its truth is private. ``scenes`` are keyed by instance and view, ``truth``
+    by task, ``worlds`` by instance. ``positions`` are places of tasks in an exam.
     """
 
     split: str
@@ -44,8 +40,7 @@ class SplitTables:
 
 
 def tracks(public: Path, known: Iterable[str]) -> list[str]:
-    """Return which of the ``known`` tracks have tasks in the folder ``public``, in the order of
-    ``known``."""
+    """Return which of the ``known`` tracks have tasks in the folder ``public``, in their order."""
     return [track for track in known if splits(public, track)]
 
 
@@ -53,9 +48,7 @@ def split_tables(
     release: Path, track: str, split: str, keep: Callable[[str], bool] = lambda _: True
 ) -> SplitTables:
     """Return the rows of one track of one split, for the instances whose ids ``keep`` accepts.
-
-    Raises ``UsageError`` when its private side is not there.
-    """
+    Raises ``UsageError`` when its private side is not there."""
     public = public_side(release)
     truth_root = truth_side(release, track, split)
     tasks, scenes = (
@@ -83,10 +76,8 @@ def split_tables(
 
 
 def truth_side(release: Path, track: str, split: str) -> Path:
-    """Return the folder of the side that holds a track's truth of a split.
-
-    Raises ``UsageError`` when neither does.
-    """
+    """Return the folder of the side that holds a track's truth of a split; raises ``UsageError``
+    when neither does."""
     public, private = public_side(release), release / "private"
     side = public if shards(public, f"{track}_truth", split) else private
     if not shards(side, f"{track}_truth", split):
@@ -138,10 +129,7 @@ def task_row(row: Mapping[str, Any], place: RowPlace) -> TaskRow:
 
 def scene_row(row: Mapping[str, Any], place: RowPlace) -> SceneRow:
     """Return a row of ``<track>_scenes`` as a scene, with the names and lengths of its nested
-    tables only.
-
-    Raises ``UsageError`` when the columns of a table differ in length.
-    """
+    tables only. Raises ``UsageError`` when the columns of a table differ in length."""
     names, lengths = [], []
     for table in (row["data"], row["test_features"]):
         sizes = {len(series["values"]) for series in table} or {0}

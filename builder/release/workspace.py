@@ -30,8 +30,7 @@ _LOCK: Final = ".lock"
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folders of one build. ``out`` is absolute and will be the release; ``folder`` lies beside
-    it."""
+    """The folders of one build. ``out`` is absolute and will be the release."""
 
     out: Path
 
@@ -82,10 +81,9 @@ def finished_release(
 ) -> Mapping[str, Any] | None:
     """Return the public manifest if ``out`` already holds this very release, whole; else None.
 
-    What a build that was killed after it named the release left in ``OUT.partial`` is removed.
-    With ``fresh`` an older release is to be replaced, and the result is None. Raises
-    ``UsageError`` when ``out`` holds other things (such as a ledger beside a release) or, unless
-    ``fresh``, another or a damaged release.
+    What a build that was killed after it named the release left in ``OUT.partial`` is removed. With
+    ``fresh`` an older release is to be replaced, and the result is None. Raises ``UsageError`` when
+    ``out`` holds other things or, unless ``fresh``, another or a damaged release.
     """
     out = workspace.out
     if not out.exists() or not any(out.iterdir()):
@@ -172,8 +170,7 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
 
 
 def name_release(workspace: Workspace) -> None:
-    """Move the assembled release to ``out``, in place of an older one, and remove everything
-    staged."""
+    """Move the assembled release to ``out``, in place of an older one; remove everything staged."""
     out = workspace.out
     if out.exists():
         # Out of the way first: a folder cannot be renamed onto one that is not empty.
