@@ -68,10 +68,8 @@ from grader.release.release import UNCHECKED
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of a build. ``folder`` holds the release, or what the gate refused.
-
-    ``manifest`` is the public manifest. ``gate`` is None when nothing had to be built or checked.
-    """
+    """The end of a build. ``folder`` holds the release, or what the gate refused, ``manifest`` is
+    the public one. ``gate`` is None when nothing had to be built or checked."""
 
     status: Literal["built", "already built", "refused by the gate"]
     folder: Path
@@ -126,10 +124,8 @@ def build_release(
 
 
 def make_part(job: PartJob) -> tuple[Part, bool]:
-    """Make the part of a job and check it; return it and whether it was there already.
-
-    A part that is there is kept if the job resumes. Runs in a worker.
-    """
+    """Make the part of a job, or keep one that is there if the job resumes, and check it; return it
+    and whether it was there. Runs in a worker."""
     found = find_part(job.folder) if job.resuming else None
     part = found or build_part(job, TRACKS[job.origin.track])
     check_staged(part)
@@ -179,10 +175,8 @@ def write_tasks(job: FlatJob) -> list[Shard]:
 def _made_parts(
     specs: Specs, made: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
 ) -> Parts:
-    """Return all parts by (split, track), in the order of their numbers.
-
-    ``made`` yields each part, in any order, with whether it was there already.
-    """
+    """Return all parts by (split, track), in the order of their numbers. ``made`` yields each, in
+    any order, with whether it was there already."""
     parts: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
     with reporter.stage("instances, in parts", total) as advance:
@@ -231,8 +225,8 @@ def _write_shards(
     pool: Workers,
     reporter: Reporter,
 ) -> list[Shard]:
-    """Write every table of the release and return the shards: tables of tracks, then the flat ones,
-    then exams."""
+    """Write every table of the release and return the shards: tables of tracks, flat ones,
+    exams."""
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
     own: list[ConfigJob] = []
@@ -274,8 +268,7 @@ def _write_shards(
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
-    """Write the manifests and papers of both sides, the private one if a split is private; return
-    the public manifest."""
+    """Write the manifests and papers of both sides; return the public manifest."""
     repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
     if any(split.private for split in contents.config.splits):
         repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)
@@ -285,11 +278,8 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
-    """Build the instance called ``track/split/index`` (``label``) by itself; describe its rows by
-    config.
-
-    Nothing is written.
-    """
+    """Build the instance called ``track/split/index`` (``label``) by itself, without writing
+    anything; describe its rows by config."""
     spec = plan_one(config, roots, label)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {

@@ -44,11 +44,9 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def use_domains(folder: Path | None) -> None:
-    """Let this process and its workers tell stories with the domains in ``folder`` as well.
-
-    It sets the environment variable ``OWN``. None adds nothing. Raises ``UsageError`` where the
-    folder has no domain, or a domain has a problem.
-    """
+    """Let this process and its workers tell stories with the domains in ``folder`` as well, by the
+    environment variable ``OWN``. Raises ``UsageError`` where it has no domain or one with a
+    problem."""
     if folder is None:
         return
     paths = sorted(folder.glob("*.toml")) if folder.is_dir() else []

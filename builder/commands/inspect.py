@@ -53,12 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield the report as Markdown parts, for every split and track.
-
-    It holds what was requested beside what was realised, why attempts were rejected, and the
-    track's own report beside its paper's tables. That one needs the worlds. Where they cannot be
-    read, as without the private side of a private-truth split, a line says so instead.
-    """
+    """Yield the report as Markdown parts, for every split and track: what was requested and
+    realised, why attempts were rejected, and the track's own report, or why its worlds cannot be
+    read."""
     manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
     splits = {name: entry for manifest in manifests for name, entry in manifest["splits"].items()}
     for split, entry in splits.items():
@@ -80,10 +77,8 @@ def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[s
 
 
 def _composition(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a manifest's ``counts`` of a track in a split as Markdown.
-
-    First a line with instances, tasks and rejections, then a table where a composition is given.
-    """
+    """Yield a manifest's ``counts`` of a track in a split as Markdown: instances, tasks and
+    rejections, then a table where a composition is given."""
     realised = counts["realised"]
     yield (
         f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "

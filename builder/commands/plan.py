@@ -52,10 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _figure_lines(config: ReleaseConfig, specs: Specs) -> Iterator[str]:
-    """Yield a line for each private exam: in which steps its figures come, or why it has none.
-
-    The instances of a track are taken to weigh alike.
-    """
+    """Yield a line for each private exam: in which steps its figures come, or why it has none. The
+    instances of a track are taken to weigh alike."""
     for split in config.splits:
         groups: dict[str, list[int]] = {}
         for name, _ in split.tracks if split.private else ():

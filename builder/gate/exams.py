@@ -1,9 +1,6 @@
-"""The rules of every exam as a whole, whichever tasks it holds.
-
-No task's prompt answers another task; a label that is asked for often is not always the same; a
-composed exam is what was requested of it; right answers to it are worth 100 points through the
-whole grader, and none 0.
-"""
+"""The rules of every exam as a whole: no task's prompt answers another task; a label that is asked
+for often is not always the same; a composed exam is what was requested of it; right answers to it
+are worth 100 points through the whole grader, and none 0."""
 
 import tempfile
 from collections import Counter, defaultdict
@@ -44,7 +41,7 @@ class HeldExam:
     """One exam of a split, as it stands in the files.
 
     ``compositions`` maps each track that composed the exam to what was requested and realised, by
-    axis and level. ``matched`` says that the exam is a matched ablation, which repeats questions by
+    axis and level. ``matched`` says that it is a matched ablation, which repeats questions by
     design.
     """
 
@@ -114,9 +111,7 @@ def borrowed_answers(
     exam: HeldExam, tracks: Tracks, truths: Mapping[str, Truth]
 ) -> Iterator[str | None]:
     """Grade every answer that a prompt prints as an answer to each other task about its instance.
-
-    Yield one value for each: the problem if the answer is right, else None.
-    """
+    Yield one value for each: the problem if the answer is right, else None."""
     members: dict[tuple[str, str], list[Task]] = defaultdict(list)
     for task in exam.tasks:
         members[task.track, task.instance_id].append(task)
@@ -138,9 +133,8 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
     """Return the line on variants with labels that have the same answer to all their tasks in an
     exam.
 
-    This is a problem where the variant's track composed the exam. In other exams it only enters the
-    figure. Matched ablations and variants with fewer than ``VARIED_FROM`` instances are not
-    checked.
+    This is a problem where the track composed the exam, elsewhere it only enters the figure.
+    Matched ablations and variants with fewer than ``VARIED_FROM`` instances are not checked.
     """
     problems, told, checked = list[str](), list[str](), 0
     for exam in exams:
@@ -165,11 +159,8 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
 
 def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
     """Return the line that holds composed exams, counted again in the files, against what was
-    requested.
-
-    It is a problem when more than ``TOLERANCE`` of a track's tasks are elsewhere on an axis.
-    Matched ablations are not checked.
-    """
+    requested: a problem when more than ``TOLERANCE`` of a track's tasks are elsewhere on an
+    axis."""
     problems, shares = list[str](), list[float]()
     for exam in exams:
         for track, axes in exam.compositions.items():
@@ -204,12 +195,8 @@ def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float
 
 @dataclass(frozen=True, slots=True)
 class ExamPoints:
-    """The problems with known answers to the exam called ``exam`` of a split, from the whole
-    grader.
-
-    ``wrong`` has a line for each right answer that lost points, ``earned`` one if empty answers
-    earned some. Both are empty if all is well.
-    """
+    """The problems with known answers to an exam of a split, from the whole grader: a line for each
+    right answer that lost points (``wrong``), and one if empty answers ``earned`` some."""
 
     split: str
     exam: str
@@ -220,9 +207,8 @@ class ExamPoints:
 def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:
     """Grade right answers to all tasks of an exam, and then no answers, through the whole grader.
 
-    ``job`` holds release, split, exam and a folder in which the answers are written. Its owner
-    removes it, as a worker may be killed. Runs in a worker, which opens the release itself, as
-    tracks cannot be sent to it.
+    ``job`` holds release, split, exam and a folder for the answers, which its owner removes, as a
+    worker may be killed. Runs in a worker, which opens the release itself.
     """
     release, split, name, scratch = job
     opened = open_release(release)

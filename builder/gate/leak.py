@@ -65,10 +65,8 @@ class LeakRow:
 
 @dataclass(frozen=True, slots=True)
 class LeakReport:
-    """The results for all facts of a release.
-
-    ``skipped`` are the facts that were not tested: where, which and why.
-    """
+    """The results for all facts of a release. ``skipped`` are those not tested: where, which and
+    why."""
 
     rows: tuple[LeakRow, ...]
     skipped: tuple[tuple[str, str, str], ...]
@@ -120,19 +118,15 @@ class LeakReport:
 
 class ClassMeans(BaseEstimator):  # type: ignore[misc]
     """A classifier by class means: a row's score for a class is its inner product with the class's
-    mean.
-
-    ``starts`` holds the first column of each feature. The products of a feature's columns are
-    summed to one score."""
+    mean. ``starts`` holds the first column of each feature, whose products are summed to one
+    score."""
 
     def __init__(self, starts: tuple[int, ...] = (0,)) -> None:
         self.starts = starts
 
     def fit(self, X: Floats, y: Ints) -> "ClassMeans":
-        """Learn the mean row of each class from the rows ``X`` and their class numbers ``y``.
-
-        A class without a row has the mean 0.
-        """
+        """Learn the mean row of each class, 0 for one without a row, from ``X`` and class numbers
+        ``y``."""
         indicators = np.eye(int(y.max()) + 1)[y]
         self.means_ = (indicators / indicators.sum(axis=0).clip(min=1)).T @ X
         return self
@@ -153,11 +147,8 @@ class ClassMeans(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class _FactTest:
-    """A fact and the rows on which it is tested.
-
-    ``labels`` are the numbers of the rows' classes, ``strata`` of their disclosures. Both have
-    shape (n,) and follow the order of ``subjects``.
-    """
+    """A fact and the rows on which it is tested: numbers of their classes (``labels``) and of their
+    disclosures (``strata``), shape (n,), in the order of ``subjects``."""
 
     where: str
     fact: str
@@ -169,11 +160,9 @@ class _FactTest:
 def leak_test(
     release: Path, known: Mapping[str, Track], *, permutations: int = PERMUTATIONS
 ) -> LeakReport:
-    """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
-
-    ``permutations`` is the number in the first test of each fact. The result depends on it and on
-    the release's bytes alone. Raises ``UsageError`` for an absent release or private side.
-    """
+    """Run the leak test over a release folder. ``permutations`` is the number in the first test of
+    each fact. The result depends on it and on the release's bytes alone. Raises ``UsageError`` for
+    an absent release or private side."""
     public = public_side(release)
     places = [(track, split) for track in tracks(public, known) for split in splits(public, track)]
     return leaks_of((sample_tables(release, *place) for place in places), known, permutations)
@@ -181,10 +170,7 @@ def leak_test(
 
 def sample_tables(release: Path, track: str, split: str) -> SplitTables:
     """Return the rows of up to ``INSTANCES`` instances of a track of a split, chosen by hashes of
-    their ids.
-
-    The prompts of a large split alone would be gigabytes.
-    """
+    their ids. The prompts of a large split alone would be gigabytes."""
     paths = shards(truth_side(release, track, split), f"{track}_worlds", split)
     names = sorted((row["instance_id"] for row in rows(paths, ["instance_id"])), key=_digest)
     return split_tables(release, track, split, frozenset(names[:INSTANCES]).__contains__)
@@ -193,11 +179,8 @@ def sample_tables(release: Path, track: str, split: str) -> SplitTables:
 def leaks_of(
     chosen: Iterable[SplitTables], known: Mapping[str, Track], permutations: int = PERMUTATIONS
 ) -> LeakReport:
-    """Run the leak test over ``chosen``, which has the rows of one track of one split each.
-
-    Every fact is first tested with ``permutations`` permutations. A small p is tested again with
-    more.
-    """
+    """Run the leak test over ``chosen``, which has the rows of one track of one split each. A p
+    that is small after ``permutations`` permutations is tested again with more."""
     tested: list[_FactTest] = []
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
@@ -220,10 +203,9 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject
     """Return the rows and labels of each private fact of a track: {name: (rows, labels)}, same
     order.
 
-    Each instance has one row. For a fact about a task it is the instance's first task by id, which
-    is random. For a fact about the instance, named ``instance: ...``, it is that of the first view.
-    Several tasks of an instance share answers and traces: as rows of their own they would look like
-    a leak. A track without ``leak_facts`` gives an empty result.
+    Each instance has one row: for a fact about a task its first task by id, which is random, for
+    one about the instance, named ``instance: ...``, that of the first view. Several tasks of an
+    instance share answers and traces: as rows of their own they would look like a leak.
     """
     first: dict[str, dict[str, tuple[LeakSubject, str]]] = {}
     if track.leak_facts is None:
@@ -249,11 +231,8 @@ def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject
 def _prepare_test(
     where: str, fact: str, subjects: Sequence[LeakSubject], labels: Sequence[str]
 ) -> _FactTest | str:
-    """Return the test of a fact, or as text the reason why it cannot be tested.
-
-    It has only rows that share their disclosures with a row of another class. For others
-    permutations change nothing.
-    """
+    """Return the test of a fact, or as text the reason why it cannot be tested. Permutations change
+    only rows that share their disclosures with a row of another class."""
     if len(set(labels)) < 2:
         return "constant" if labels else "no such task"
     strata = [_digest(repr(disclosures(subject))) for subject in subjects]
@@ -276,10 +255,8 @@ def _prepare_test(
 
 
 def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the class of each label, in order: the label, or several joined by " + ".
-
-    The two smallest classes are merged until each has ``MIN_CLASS`` rows or one is left.
-    """
+    """Return the class of each label, in order: the label, or several joined by " + ", as the two
+    smallest classes are merged until each has ``MIN_CLASS`` rows or one is left."""
     names = {label: label for label in labels}
     while True:
         counts = Counter(names[label] for label in labels)
@@ -292,11 +269,8 @@ def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
-    """Test one fact by permutations and return the row of the report.
-
-    ``looks`` are pairs of a number of permutations and the p above which the fact is clean. They
-    are tried in order, and the last decides.
-    """
+    """Test one fact by permutations. ``looks`` are pairs of a number of permutations and the p
+    above which the fact is clean. They are tried in order, and the last decides."""
     X, starts = matrix([features(subject) for subject in item.subjects], item.strata)
     ids = [f"{subject.task.instance_id} {subject.task.task_id}" for subject in item.subjects]
     seed = "\n".join([item.where, item.fact, *ids])

@@ -2,8 +2,8 @@
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
 answers are graded, and task rows are held against the specification. The findings stand beside the
-rows in ``check.json``, with the content hashes of the rows that were checked and the hash of the
-code that checked them. Other rows, or rows under other code, are checked again.
+rows in ``check.json``, with the content hashes of these rows and the hash of the checking code:
+others are checked again.
 """
 
 import hashlib
@@ -66,18 +66,15 @@ class Findings:
 
 @cache
 def checker_sha256() -> str:
-    """Return a hash of the code that checks and of the versions of libraries that findings depend
-    on."""
+    """Return a hash of the code that checks and of the libraries that findings depend on."""
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
     text = canonical_json([source_sha256(), libraries])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def check_part(part: Part, track: Track) -> None:
-    """Check a staged part and write ``check.json`` into its folder.
-
-    A check that is there already is kept if its rows and the checking code are the same.
-    """
+    """Check a staged part and write ``check.json`` into its folder. A check that is there already
+    is kept if its rows and the checking code are the same."""
     tables = {config: part.read(config) for config in part.sizes}
     rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
     identity = {"checker": checker_sha256(), "rows": rows}
@@ -95,10 +92,8 @@ def read_check(part: Part) -> Findings:
 
 
 def findings(part: Part, track: Track) -> Findings:
-    """Check all instances of a part and return what was found, without reading or writing a check.
-
-    With private truth ``answers`` is empty.
-    """
+    """Check all instances of a part and return what was found. With private truth ``answers`` is
+    empty."""
     rows, found = read_part(part), Findings()
     found.counts.update(tasks=len(rows.tables.tasks), truths=len(rows.tables.truth))
     found.problems[REFERENCES] += _reference_problems(track, rows.tables)
@@ -111,11 +106,9 @@ def findings(part: Part, track: Track) -> Findings:
 
 
 def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: object) -> list[str]:
-    """Return the problems that ``check(*arguments)`` gives (a text, several or None) as lines.
-
-    Each begins with ``name``. An exception is one more line, with ``failure`` and its place in the
-    code: a damaged row must not hide what is wrong with others.
-    """
+    """Return the problems that ``check(*arguments)`` gives (a text, several or None) as lines that
+    begin with ``name``. An exception is one more line, with ``failure``: a damaged row must not
+    hide what is wrong with others."""
     try:
         found: str | Iterable[str] | None = check(*arguments)
         return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
@@ -124,8 +117,7 @@ def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: objec
 
 
 def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
-    """Yield a line for each task without its scene or its truth, and for each truth without a
-    task."""
+    """Yield a line for each task without its scene or its truth, and each truth without a task."""
     for task in tables.tasks.values():
         truth = tables.truth.get(task.task_id)
         if track.scenes and (task.instance_id, task.view) not in tables.scenes:
@@ -173,8 +165,7 @@ def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
 
 
 def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """Yield a line for each way in which a task row does not show what its scene holds. ``private``
-    says that the split's truth is private."""
+    """Yield a line for each way in which a task row does not show what its scene holds."""
     if scene.story not in task.prompt:
         yield "the prompt does not hold the story"
     if list(scene.data_columns) != [name for name, _ in scene.columns]:
@@ -187,10 +178,7 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
 
 def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
     """Derive every truth of a part a second time and read every story; add the results to
-    ``found``.
-
-    The views of a scene follow each other, as they share much of the work.
-    """
+    ``found``."""
     views = {task.task_id: task.view for task in rows.tables.tasks.values()}
     for name, view, shown in _views_of(track, rows):
         truths = [t for t in rows.truths.get(name, ()) if view in (None, views.get(t["task_id"]))]
@@ -205,7 +193,8 @@ def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
 
 def _views_of(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
     """Yield instance id, view, and what is shown: each scene row or, for a track without scenes,
-    each instance's tasks with the view None."""
+    each instance's tasks with the view None. The views of a scene, which share much work, follow
+    each other."""
     if not track.scenes:
         yield from ((n, None, {"tasks": rows.tasks.get(n, [])}) for n in rows.tables.worlds)
         return
@@ -218,10 +207,7 @@ def _story_problems(
     track: Track, world: Row, shown: Row, counts: dict[str, float]
 ) -> Iterable[str]:
     """Read the story in ``shown``, count it in ``counts``, and return where a story told by rules
-    differs from ``world``.
-
-    Of free texts nothing is returned: a difference may be the reader's fault.
-    """
+    differs from ``world``. A difference of a free text may be the reader's fault."""
     assert track.read is not None
     story = track.read(world, shown)
     counts["stories" if story.certain else "free"] += 1
@@ -230,10 +216,7 @@ def _story_problems(
 
 
 def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
-    """Grade the right answer to every task of a part, and no answer; prove the claims of truths.
-
-    Points, problems and hashes of answers are added to ``found``.
-    """
+    """Grade the right answer to every task of a part, and no answer; prove the claims of truths."""
     certify = track.grader.certify
     for task, truth in tasks_and_truths(track, rows, found.problems[GOLD]):
         name = task.task_id
@@ -245,10 +228,7 @@ def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
 
 def _grade(task: Task, truth: Truth, found: Findings) -> str | None:
     """Grade the right answer to a task, and no answer; add points, hash and what none earned to
-    ``found``.
-
-    Return what is wrong with the score of the right answer, None if nothing.
-    """
+    ``found``. Return what is wrong with the score of the right answer, None if nothing."""
     found.answers[task.task_id] = ""
     text = task.shape.gold(task, truth)
     found.answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -272,10 +252,8 @@ def lost_points(score: Score) -> str | None:
 def tasks_and_truths(
     track: Track, rows: PartRows, problems: list[str]
 ) -> Iterator[tuple[Task, Truth]]:
-    """Yield the tasks of a part with their truths as the grader reads them, instance by instance.
-
-    A row that it cannot read is left out and added to ``problems``.
-    """
+    """Yield the tasks of a part with their truths as the grader reads them, instance by instance. A
+    row that it cannot read is left out and added to ``problems``."""
     for row in (row for _, tasks in sorted(rows.tasks.items()) for row in tasks):
         try:
             pair = read_task(row, rows.tables.truth, rows.labels, track.grader)

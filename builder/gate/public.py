@@ -2,10 +2,10 @@
 
 *Disclosures* may tell something about a hidden world: variant, view, numbers and kinds of columns,
 sizes of samples, and what the track says that a task discloses. *Everything else* (ids, places in
-files, sizes, orders, names) must not tell more. The words of a story about its edges and the
-values of the data are meaning and are no feature here. Where the prompt holds all there is, its
-rules and data are meaning: what is measured of it are the lines between them, and of its place in
-the file not the bytes of its row group, which count their digits.
+files, sizes, orders, names) must not tell more. The words of a story about its edges and the values
+of the data are meaning and are no feature here. Where the prompt holds all there is, its rules and
+data are meaning: what is measured of it are the lines between them, and of its place in the file
+not the bytes of its row group, which count their digits.
 """
 
 import re
@@ -33,7 +33,7 @@ class LeakSubject:
     @property
     def names(self) -> list[str]:
         """The names of a task, each once: its ends, its scene table's columns, and those in lists
-        it shows, in this order."""
+        it shows."""
         columns = [name for name, _ in self.scene.columns] if self.scene else []
         listed = [name for order in self.told.orders for name in order]
         return list(dict.fromkeys(name for name in (*self.told.ends, *columns, *listed) if name))
@@ -54,10 +54,8 @@ def disclosures(subject: LeakSubject) -> tuple[object, ...]:
 
 
 def features(subject: LeakSubject) -> dict[str, float | str]:
-    """Return all public traits of a row that are neither disclosed nor meaning, by name.
-
-    A text is a category, a number a quantity.
-    """
+    """Return all public traits of a row that are neither disclosed nor meaning, by name. A text is
+    a category, a number a quantity."""
     return {
         name: value for part in (_ids, _places, _sizes, _orders) for name, value in part(subject)
     }
@@ -88,8 +86,7 @@ def _places(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _sizes(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
-    """Yield sizes of prompt and story, counted without names and numbers in them, and lengths of
-    names."""
+    """Yield sizes of prompt and story, without names and numbers in them, and lengths of names."""
     scene, task = subject.scene, subject.task
     prompt = task.prompt.replace(scene.story, "") if scene else _lines_without_data(task.prompt)
     numbers = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
@@ -122,8 +119,7 @@ def _remove_words(text: str, words: Sequence[str]) -> str:
 
 def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
     """Yield, for the columns and each list of names, where the names asked about stand (-1: absent)
-    and how far its order agrees with the alphabet, with first mention in the text and with the
-    first list."""
+    and how far its order agrees with the alphabet, with first mention and with the first list."""
     scene, told = subject.scene, subject.told
     text = scene.story if scene else subject.task.prompt
     columns = [tuple(name for name, _ in scene.columns), scene.data_columns] if scene else []

@@ -17,8 +17,8 @@ LISTED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """One check: its name, whether it holds, what was measured, the first problems if it fails,
-    and whether anything could be checked."""
+    """One check: its name, whether it holds, what was measured, the first problems if it fails, and
+    whether anything could be checked."""
 
     check: str
     ok: bool
@@ -31,7 +31,7 @@ class GateLine:
 class GateReport:
     """All findings about a release.
 
-    ``floors`` are those of splits with public truth. ``compositions`` are rows of a Markdown table.
+    ``floors`` are those of splits with public truth, ``compositions`` rows of a Markdown table.
     These and ``leaks`` are absent where an early check failed and ended the gate.
     """
 
@@ -72,11 +72,9 @@ def _one_line(text: str) -> str:
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
-    """Return the line of a check, which holds if there is no problem.
-
-    It lists the first ``LISTED`` problems and says how many more there are. ``figure`` is that of a
-    check that holds; else number and beginning of the problems stand in its place.
-    """
+    """Return the line of a check, which holds if there is no problem. It lists the first
+    ``LISTED``. ``figure`` is that of a check that holds; else number and beginning of the problems
+    stand in its place."""
     found = [str(problem) for problem in problems]
     if found:
         figure = f"{plural(len(found), 'problem')} (below): {clip_text(found[0], _BEGINNING)}"

@@ -36,7 +36,7 @@ class Draw:
     """The share of one track in an exam: a number of ``tasks``, or None for all that are left.
 
     ``model`` is what the track's ``exams.parse`` made of an exam file, None without one.
-    ``variants`` are the keys (``family.variant``) of the variants that may be asked, None for all.
+    ``variants`` are the keys of the variants that may be asked, None for all.
     """
 
     exam: str
@@ -107,8 +107,8 @@ class _File(TomlModel):
 
 
 class _Draw(TomlModel):
-    """The table of one track in an exam: the path of an ``exam`` file, or a number of ``tasks``
-    of the ``variants`` that fit one of these patterns."""
+    """The table of one track in an exam: the path of an ``exam`` file, or a number of ``tasks`` of
+    the ``variants`` that fit one of these patterns."""
 
     exam: Text | None = Field(
         default=None, description="the path of an exam file, such as 'exams/hard.toml'"
@@ -211,10 +211,8 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
 def _draws(
     exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
 ) -> tuple[Draw, ...]:
-    """Return the draws of one exam of a split, checked: one for each track that it asks.
-
-    ``split`` is the split's table. Exam files are looked for from ``path``, the split file.
-    """
+    """Return the draws of one exam of a split, checked: one for each track that it asks. Exam files
+    are looked for from ``path``, the split file."""
     table = TomlTable({}, f"{split.where}exams.")
     if not _NAME.fullmatch(exam) or exam in _RESERVED:
         what = "use lower-case letters, digits, - and _ (not 'all')"
@@ -232,7 +230,7 @@ def _draws(
 
 
 def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
-    """Return what an exam takes of one track, checked. ``table`` says where the draw stands in the
+    """Return what an exam takes of one track, checked. ``table`` says where it stands in the
     file."""
     if told.exam is not None:
         if track.exams is None:
@@ -254,8 +252,7 @@ def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) ->
 
 def _exam_file(name: str, path: Path) -> Path:
     """Return the path of the exam file ``name``: beside the split file ``path``, else the one that
-    comes with the builder, so that a copy of a split file works anywhere. Raises ``UsageError`` if
-    neither is there."""
+    comes with the builder, so that a copy of a split file works anywhere. Raises ``UsageError``."""
     beside, ours = path.parent / name, SPLITS / name
     for file in (beside, ours):
         if file.is_file():
@@ -268,11 +265,7 @@ def _exam_file(name: str, path: Path) -> Path:
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
     """Raise ``UsageError`` if two exams of a private-truth split take all tasks of the same
-    variant.
-
-    Each task is in exactly one exam there. Tasks that are in none are found later, when instances
-    are planned.
-    """
+    variant. Tasks that are in none are found later, when instances are planned."""
     for track, _ in split.tracks:
         draws = [draw for draw in split.draws if draw.track == track]
         for key in (variant.key for variant in tracks[track].grader.variants):
@@ -287,12 +280,8 @@ def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[s
 def _document(
     document: Mapping[str, Any], tracks: Mapping[str, Track], path: Path
 ) -> dict[str, Any]:
-    """Return the parsed split file as the manifest shows it.
-
-    Each exam file's table stands beside its name, as ``model``, so that manifest and fingerprint
-    hold all that was asked for. The places of secrets are left out, and what a track's
-    ``published`` leaves out.
-    """
+    """Return the parsed split file as the manifest shows it: exam files' tables beside their names,
+    without the places of secrets and what a track's ``published`` leaves out."""
 
     splits: dict[str, Any] = {}
     for name, split in document["splits"].items():

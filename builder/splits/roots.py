@@ -20,11 +20,9 @@ MAX_SECRET_DIGITS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The root of one split (``key``: seed or secret), and what is derived from it for commitments.
-
-    ``row_salts`` keys the salts of private rows. ``seed_salt`` is the salt of the seed commitment.
-    Both are HMACs of the root, so neither gives the root away.
-    """
+    """The root of one split (``key``: seed or secret), and what is derived from it for commitments:
+    the key of the salts of private rows and the salt of the seed commitment. Both are HMACs of the
+    root, so neither gives the root away."""
 
     split: str
     private: bool
@@ -59,8 +57,8 @@ def read_roots(config: ReleaseConfig) -> dict[str, Root]:
 
 
 def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
-    """Return roots by split in which a fixed text stands for each secret: good for counting only,
-    so that a plan needs no secret."""
+    """Return roots by split in which a fixed text stands for each secret: good for counting
+    only."""
     return {
         split.name: Root(split.name, split.private, (split.seed or "plan").encode("utf-8"))
         for split in config.splits

@@ -38,28 +38,18 @@ def instance_key(root: bytes, track: str, split: str, index: int, stage: str = "
 
 
 def attempt_key(key: bytes, attempt: int) -> bytes:
-    """Return the key of try ``attempt`` (0, 1, ...) at an instance: 32 bytes.
-
-    A rejected instance is replaced by its next attempt, by rule and without looking elsewhere.
-    """
+    """Return the key of try ``attempt`` (0, 1, ...) at an instance: 32 bytes."""
     return hmac_key(key, f"attempt/{attempt}")
 
 
 def public_id(prefix: str, key: bytes, label: str) -> str:
     """Return ``prefix-`` and 64 bits (16 hex digits) of HMAC(``key``, ``label``); ``key`` is an id
-    key.
-
-    Task ids use prefix ``cds`` and the variant's key as label, scene ids prefix and label
-    ``scene``.
-    """
+    key. Task ids use the variant's key as label."""
     return f"{prefix}-{hmac_key(key, label).hex()[:ID_DIGITS]}"
 
 
 def stream(key: bytes, stage: str) -> np.random.Generator:
-    """Return a new random generator for one stage (``"world"``, ``"data"``, ...) under ``key``.
-
-    Equal arguments give equal numbers.
-    """
+    """Return a new random generator for one stage (``"world"``, ``"data"``, ...) under ``key``."""
     seed = int.from_bytes(hmac_key(key, stage)[:16], "big")
     return np.random.Generator(np.random.Philox(key=seed))
 
@@ -75,18 +65,15 @@ def random_order(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
 
 
 class InstancePlan:
-    """The base of each track's dataclass of plans. A plan holds what is decided about one instance
-    before anything is sampled."""
+    """The base of each track's dataclass of plans: what is decided about one instance before
+    anything is sampled."""
 
     __slots__ = ()
 
     @property
     def task_plan(self) -> TaskPlan:
-        """The least and most tasks of the plan, its exam, and its levels.
-
-        This is abstract: each track's plan defines it. The release machinery reads no other part of
-        a plan.
-        """
+        """The least and most tasks of the plan, its exam, and its levels: all that the release
+        machinery reads of a plan. Each track's plan defines it."""
         raise NotImplementedError
 
     def to_json(self) -> str:
@@ -105,10 +92,7 @@ _adapter_of: Callable[[type], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
-    """Return a random generator for planning a split; each ``purpose`` has its own stream.
-
-    ``count_root`` is the root of the split.
-    """
+    """Return a random generator for planning a split; each ``purpose`` has its own stream."""
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
 
 
@@ -122,8 +106,7 @@ def keyed_specs(
     """Return the specs of ``plans``, in their order, at ``place`` (track, split).
 
     The caller gives plans in random order, so that the index carries no information about the plan.
-    ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
-    follow from ``count_root`` (the split's root), the place and the index alone.
+    ``naming`` holds the prefix of the public ids and the kind of thing they name.
     """
     (track, split), (prefix, kind) = place, naming
     specs = []

@@ -38,10 +38,8 @@ Made = TypeVar("Made")
 
 
 class TomlModel(BaseModel):
-    """The base of models of settings: a table of a file, with its keys as fields.
-
-    The ``description`` of a field says what its value must be where type and bounds do not.
-    """
+    """The base of models of settings: a table of a file, with its keys as fields. The
+    ``description`` of a field says what its value must be where type and bounds do not."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
 
@@ -50,8 +48,7 @@ class TomlModel(BaseModel):
 class TomlTable:
     """A table of a settings file, not checked yet.
 
-    ``where`` is its file and dotted path, ending in ``": "`` or ``"."``, as errors begin.
-    ``beside`` is the folder of the file.
+    ``where`` is its file and dotted path, as errors begin. ``beside`` is the folder of the file.
     """
 
     values: Mapping[str, Any]
@@ -64,8 +61,7 @@ class TomlTable:
 
 
 class Fault(ValueError):
-    """A validator's complaint about a value: about all of it, or about the dotted ``key`` inside
-    it."""
+    """A validator's complaint about a value, or about the dotted ``key`` inside it."""
 
     def __init__(self, what: str, key: str = "") -> None:
         super().__init__(what)
@@ -235,10 +231,8 @@ def one_of(known: Iterable[str]) -> BeforeValidator:
 
 
 def chosen_names(value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in the list ``value``, in the order of ``known``.
-
-    Raises :class:`Fault` for an empty list, an unknown name or one that is listed twice.
-    """
+    """Return the names in the list ``value``, in the order of ``known``. Raises :class:`Fault` for
+    an empty list, an unknown name or one that is listed twice."""
     if not isinstance(value, list | tuple) or not value:
         what = f"a list of names such as {clip(list(known[:2]))}"
         raise Fault(f"must be {what}, not {clip(value)}")

@@ -56,10 +56,10 @@ class TaskPlan:
 class InstanceSpec:
     """One instance to build: all that ``Track.build`` may depend on.
 
-    ``key`` seeds the hidden world, ``id_key`` the ids of the instance and its tasks (see
-    ``builder.splits.seeds``). Both stay out of ``repr`` so that no message can carry them.
-    ``config_json`` is canonical JSON of whatever the track decided while planning. Only the track
-    reads it: what the machinery needs of a plan is ``task_plan``.
+    ``key`` seeds the hidden world, ``id_key`` the ids of the instance and its tasks. Both stay out
+    of ``repr`` so that no message can carry them. ``config_json`` is canonical JSON of whatever the
+    track decided while planning. Only the track reads it: what the machinery needs is
+    ``task_plan``.
     """
 
     track: str
@@ -80,10 +80,7 @@ class InstanceSpec:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInstance:
-    """The rows of one built instance.
-
-    ``rows`` maps a config to its rows. ``rejections`` counts rejected attempts by reason.
-    """
+    """The rows of one built instance, by config, and the number of rejected attempts by reason."""
 
     rows: dict[str, list[Row]]
     rejections: Mapping[str, int] = field(default_factory=dict)
@@ -94,8 +91,8 @@ class DrawnExam:
     """The tasks of an exam in order.
 
     ``bundles`` maps a task of a matched ablation to its bundle and arm. ``composition`` is what was
-    requested and realised, empty unless the track composed the exam.
-    ``left_out`` maps a variant that a public balanced exam does not ask to its only answer.
+    requested and realised, empty unless the track composed the exam. ``left_out`` maps a variant
+    that a public balanced exam does not ask to its only answer.
     """
 
     task_ids: tuple[str, ...]
@@ -123,10 +120,8 @@ class PossibleTask:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An instance, built or planned, as the composition of an exam sees it.
-
-    ``traits`` are facts about the instance by name.
-    """
+    """An instance, built or planned, as the composition of an exam sees it; ``traits`` are facts by
+    name."""
 
     instance_id: str
     tasks: tuple[PossibleTask, ...]
@@ -153,7 +148,7 @@ class ExamFiles:
 
 
 def planned_variants(spec: InstanceSpec) -> list[str]:
-    """Return the variants that an instance is planned for; empty where plans are not counted by
+    """Return the variants that an instance is planned for; empty if plans are not counted by
     variant."""
     return [level for axis, level in spec.task_plan.levels if axis == "variant"]
 
@@ -180,11 +175,8 @@ class Floors:
 @dataclass(frozen=True, slots=True)
 class StoryReading:
     """The differences between a story and its world, found by a reader that does not know how it
-    was told.
-
-    ``problems`` has a line for each, none if all agrees. ``certain`` says that the story was told
-    by rules, so that a difference is its fault. Of a free text it may be the reader's.
-    """
+    was told: a line for each. ``certain`` says that it was told by rules, so that a difference is
+    its fault. Of a free text it may be the reader's."""
 
     problems: tuple[str, ...]
     certain: bool
@@ -192,11 +184,8 @@ class StoryReading:
 
 @dataclass(frozen=True, slots=True)
 class RowPlace:
-    """The place of a row in the files of its config and split.
-
-    ``position`` counts rows through all shards, ``offset`` in its row group. ``group_bytes`` is the
-    size of that group, uncompressed.
-    """
+    """The place of a row in the files of its config and split. ``position`` counts rows through all
+    shards, ``offset`` in its row group, which has ``group_bytes`` uncompressed."""
 
     position: int
     offset: int
@@ -232,8 +221,7 @@ class SceneRow:
     """One row of ``<track>_scenes`` without the values of its tables, and its place.
 
     ``columns`` pairs names and kinds as the scene declares them. ``data_columns`` and
-    ``test_columns`` are names of columns of the two tables. ``rows`` are their numbers of rows
-    (train, test).
+    ``test_columns`` are those of the two tables, ``rows`` their numbers of rows (train, test).
     """
 
     instance_id: str
