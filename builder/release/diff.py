@@ -16,19 +16,15 @@ from builder.release.reader import SIDES, configs, open_shard, public_side, shar
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.files import file_sha256
-from grader.io.jsonio import clip
+from grader.io.printing import plural
 
 EXAMPLES: Final = 3
 """Keys of rows that a line names."""
-MAX_MANIFEST_LINES: Final = 20
-"""Members of a manifest that are listed."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "_exams": ("exam", "position"),
     "_scenes": ("instance_id", "view"),
 }
 """Row keys by ending of the config; elsewhere the first column is the id."""
-Key = tuple[Any, ...]
-"""The values of a row's key columns."""
 
 
 def diff_releases(a: Path, b: Path) -> list[str]:
@@ -44,7 +40,10 @@ def diff_releases(a: Path, b: Path) -> list[str]:
             lines += _table_lines(a / side, b / side)
         elif here or there:
             lines.append(f"{side}: {_only_in(here)}")
-    first, second = _files(a), _files(b)
+    first, second = (
+        {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+        for root in (a, b)
+    )
     for name in sorted(first.keys() | second.keys()):
         if not name.endswith((".parquet", "/manifest.json")):
             if name not in first or name not in second:
@@ -55,51 +54,21 @@ def diff_releases(a: Path, b: Path) -> list[str]:
 
 
 def _only_in(first: object) -> str:
-    """Return the words for something that only one of two releases has: the first if ``first`` is
-    true."""
+    """Return the words for something that only the first of two releases has, or the second."""
     return f"only in {'the first' if first else 'the second'}"
 
 
-def _files(root: Path) -> dict[str, Path]:
-    """Return every file below ``root`` by its relative path."""
-    return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
-
-
 def _manifest_lines(side: str, a: Path, b: Path) -> Iterator[str]:
-    """Yield a line for each member that differs in the manifests of the same side of two releases.
-
-    Of many only the first, and how many more there are. Members that follow from the rows are not
-    compared.
-    """
-    first, second = (dict(_leaves(_manifest(root))) for root in (a, b))
-    keys = sorted(first.keys() | second.keys())
-    changed = [key for key in keys if first.get(key) != second.get(key)]
-    for key in changed[:MAX_MANIFEST_LINES]:
-        old, new = (clip(m[key], 40) if key in m else "absent" for m in (first, second))
-        yield f"{side} manifest, {key}: {old} -> {new}"
-    if len(changed) > MAX_MANIFEST_LINES:
-        yield f"{side} manifest: {len(changed) - MAX_MANIFEST_LINES} more members differ"
-
-
-def _manifest(root: Path) -> dict[str, Any]:
-    """Return the manifest in the folder of a side without the members that follow from its rows.
-
-    It may be of another format. Raises ``UsageError`` when it cannot be read.
-    """
+    """Yield a line that names the members that differ in the manifests of a side, those apart that
+    follow from its rows. Manifests may be of another format."""
     try:
-        members = json.loads((root / "manifest.json").read_bytes()).items()
+        first, second = (json.loads((root / "manifest.json").read_bytes()) for root in (a, b))
+        keys = sorted((first.keys() | second.keys()) - {"shards", "configs"})
     except (OSError, ValueError, AttributeError):
-        raise UsageError(f"{root / 'manifest.json'}: cannot be read; build it again") from None
-    return {key: value for key, value in members if key not in ("shards", "configs")}
-
-
-def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the dotted path and the value of every nested member that holds no members itself."""
-    if isinstance(value, dict) and value:
-        for key, member in value.items():
-            yield from _leaves(member, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, value
+        what = f"{a / 'manifest.json'} or {b / 'manifest.json'}: cannot be read; build it again"
+        raise UsageError(what) from None
+    if changed := [key for key in keys if first.get(key) != second.get(key)]:
+        yield f"{side} manifest: {', '.join(changed)} differ"
 
 
 def _table_lines(a: Path, b: Path) -> Iterator[str]:
@@ -109,85 +78,66 @@ def _table_lines(a: Path, b: Path) -> Iterator[str]:
             first, second = shards(a, config, split), shards(b, config, split)
             if not first or not second:
                 yield f"{config}/{split}: {_only_in(first)}"
-            elif [(p.name, file_sha256(p)) for p in first] != [
-                (p.name, file_sha256(p)) for p in second
-            ]:
+            elif [*map(file_sha256, first)] != [*map(file_sha256, second)]:
                 yield from _config_lines(config, split, first, second)
 
 
 def _config_lines(
     config: str, split: str, first: Sequence[Path], second: Sequence[Path]
 ) -> Iterator[str]:
-    """Yield the differences of one config and split between the shards of two releases.
-
-    Rows are compared by an anti-join of their keys, cells by a join.
-    """
+    """Yield the differences of one config and split between the shards of two releases: of rows by
+    an anti-join of their keys, of cells by a join."""
     old, new = (open_shard(paths[0]).schema_arrow for paths in (first, second))
     ids = next((ids for end, ids in KEYS.items() if config.endswith(end)), (old.names[0],))
-    key = ", ".join(parquet.identifier(name) for name in ids)
-    absent = f"FROM {parquet.SCAN} x ANTI JOIN {parquet.SCAN} y USING ({key}) ORDER BY {key}"
-    added = _query(f"SELECT {key} {absent}", second, first)
-    removed = _query(f"SELECT {key} {absent}", first, second)
-    found = {"added": added, "removed": removed}
-    details = [f"  {label}: {_examples(keys)}" for label, keys in found.items() if keys]
+    key = ", ".join(map(parquet.identifier, ids))
+    few = f"list(concat_ws('/', {key}) ORDER BY {key})[:{EXAMPLES + 1}]"
+    absent = (
+        f"SELECT count(*), {few} FROM {parquet.SCAN} x ANTI JOIN {parquet.SCAN} y USING ({key})"
+    )
+    added, removed = _query(absent, second, first), _query(absent, first, second)
+    details = [
+        f"  {label}: {_examples(names)}"
+        for label, (count, names) in {"added": added, "removed": removed}.items()
+        if count
+    ]
     details += [
         f"  {name}: column {_only_in(name in old.names)}"
         for name in sorted({*old.names} ^ {*new.names})
     ]
-    changed: set[Key] = set()
-    for name in old.names:
-        if name in new.names and name not in ids:
-            one, other = (f"{side}.{parquet.identifier(name)}" for side in "xy")
-            numbers = f"{one}, {other}" if _holds_numbers(old.field(name)) else "NULL, NULL"
-            query = (
-                f"SELECT {key}, {numbers} FROM {parquet.SCAN} x JOIN {parquet.SCAN} y "
-                f"USING ({key}) WHERE {one} IS DISTINCT FROM {other} ORDER BY {key}"
-            )
-            rows = _query(query, first, second)
-            changed.update(row[:-2] for row in rows)
-            details += _column_line(name, rows)
-    if not details:
-        details = ["  the same rows, stored differently (order, row groups or encoding)"]
-    counts = f"{len(added)} rows added, {len(removed)} removed"
-    yield f"{config}/{split}: {counts}, {len(changed)} changed"
-    yield from details
+    cells, conditions = f"FROM {parquet.SCAN} x JOIN {parquet.SCAN} y USING ({key}) WHERE", []
+    for name in (name for name in old.names if name in new.names and name not in ids):
+        x, y = (f"{side}.{parquet.identifier(name)}" for side in "xy")
+        conditions.append(f"{x} IS DISTINCT FROM {y}")
+        numbers = "NULL, NULL"
+        if pa.types.is_floating(old.field(name).type) or pa.types.is_integer(old.field(name).type):
+            gap = f"abs({x}::DOUBLE - {y}::DOUBLE)"
+            numbers = f"max({gap}), max({gap} / greatest(abs({x}::DOUBLE), abs({y}::DOUBLE)))"
+        query = f"SELECT count(*), {few}, {numbers} {cells} {conditions[-1]}"
+        count, names, absolute, relative = _query(query, first, second)
+        if count:
+            line = f"  {name}: {plural(count, 'row')} changed ({_examples(names)})"
+            if absolute is not None:
+                line += f"; largest difference {absolute:.3g} absolute, {relative:.3g} relative"
+            details.append(line)
+    (changed,) = _query(
+        f"SELECT count(*) {cells} {' OR '.join(conditions) or 'false'}", first, second
+    )
+    yield f"{config}/{split}: {added[0]} rows added, {removed[0]} removed, {changed} changed"
+    yield from details or ["  the same rows, stored differently (order, row groups or encoding)"]
 
 
-def _holds_numbers(column: pa.Field) -> bool:
-    """Tell whether a column holds floats or integers, not nested."""
-    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
-
-
-def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> list[Key]:
-    """Return the rows of a query whose two parameters are the shards ``x`` and ``y``; raises
-    ``UsageError``."""
+def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> tuple[Any, ...]:
+    """Return the one row of a query whose two parameters are the shards ``x`` and ``y``."""
     files = [[parquet.literal(path) for path in paths] for paths in (x, y)]
     with parquet.connect() as connection:
         try:
-            return connection.execute(query, files).fetchall()
+            (row,) = connection.execute(query, files).fetchall()
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise UsageError(f"{x[0]} and {y[0]}: cannot be compared ({reason})") from None
+    return tuple(row)
 
 
-def _column_line(column: str, rows: Sequence[Key]) -> Iterator[str]:
-    """Yield one line on a column that differs, none without ``rows``.
-
-    These are the changed rows: the values of the key, then the old and the new number. Both are
-    None where the column holds no numbers.
-    """
-    if rows:
-        line = f"  {column}: {len(rows)} {'row' if len(rows) == 1 else 'rows'} changed"
-        line += f" ({_examples([row[:-2] for row in rows])})"
-        pairs = [(old, new) for *_, old, new in rows if None not in (old, new)]
-        if pairs:
-            gap = max(abs(old - new) for old, new in pairs)
-            share = max(abs(old - new) / max(abs(old), abs(new)) for old, new in pairs)
-            line += f"; largest difference {gap:.3g} absolute, {share:.3g} relative"
-        yield line
-
-
-def _examples(keys: Sequence[Key]) -> str:
+def _examples(names: Sequence[str]) -> str:
     """Return the first ``EXAMPLES`` keys as text, with dots if there are more."""
-    more = ", ..." if len(keys) > EXAMPLES else ""
-    return ", ".join("/".join(map(str, key)) for key in keys[:EXAMPLES]) + more
+    return ", ".join(names[:EXAMPLES]) + (", ..." if len(names) > EXAMPLES else "")
