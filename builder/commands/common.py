@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rich.table import Table
-
 from builder.commands.main import PROGRAM
 from builder.splits.track import Composition
 from builder.stories.knowledge import OWN, read_domain
 from builder.stories.lint import lint_domains
+from builder.stories.texts import markdown_table
 from grader.commands.common import positive
 from grader.errors import UsageError
 from grader.io.process import processors
@@ -66,12 +65,12 @@ def build_line(toml: Path, domains: Path | None) -> str:
     return f"{PROGRAM} {shlex.join(map(str, words))}"
 
 
-def composition_table(title: str, composition: Composition) -> Table:
-    """Return a table of what was requested beside what was realised, a row per axis and level."""
-    table = Table("axis", "name", title=title, box=None)
-    for heading in ("requested", "realised"):
-        table.add_column(heading, justify="right")
-    for axis, levels in composition.items():
-        for name, counts in levels.items():
-            table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
-    return table
+def composition_table(title: str, composition: Composition) -> str:
+    """Return a Markdown table of what was requested beside what was realised, a row per axis and
+    level."""
+    rows = [
+        [axis, level, f"{counts['requested']:g}", f"{counts['realised']:g}"]
+        for axis, levels in composition.items()
+        for level, counts in levels.items()
+    ]
+    return markdown_table(title, ("axis", "level", "requested", "realised"), rows)

@@ -8,17 +8,14 @@ examples:
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from builder.commands.common import OK, add
+from builder.commands.common import OK, add, composition_table
 from builder.release.attempts import list_counts
 from builder.release.manifest import read_manifest
 from builder.release.reader import SIDES, naming_damage, public_side
 from builder.release.tables import split_tables
-from builder.splits.track import Track
-from builder.stories.texts import markdown_table
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text
@@ -39,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the generation report of the release, or write the page of one scene."""
     public_side(arguments.release)
     if arguments.scene is None:
-        report = "\n\n".join(_generation_report(arguments.release, TRACKS))
-        print_lines(*report.splitlines())
+        print_lines(*"\n\n".join(_generation_report(arguments.release)).splitlines())
         return OK
     pages = ((track.name, track.scene_page) for track in TRACKS.values())
     name, draw = next((name, page) for name, page in pages if page is not None)
@@ -52,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
+def _generation_report(release: Path) -> Iterator[str]:
     """Yield the report as Markdown parts, for every split and track: what was requested and
     realised, why attempts were rejected, and the track's own report, or why its worlds cannot be
     read."""
@@ -61,8 +57,14 @@ def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[s
     for split, entry in splits.items():
         for track, counts in entry.get("tracks", {}).items():
             yield f"# {split}: {track}"
-            yield from _composition(counts)
-            report = tracks[track].report
+            realised, rejections = counts["realised"], list_counts(counts.get("rejections", {}))
+            yield (
+                f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "
+                f"{rejections or 'none told'}"
+            )
+            if composition := counts.get("composition"):
+                yield composition_table("Composition", composition)
+            report = TRACKS[track].report
             if report is None:
                 continue
             try:
@@ -74,20 +76,3 @@ def _generation_report(release: Path, tracks: Mapping[str, Track]) -> Iterator[s
                 worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
                 truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
                 yield from report(worlds, truths)
-
-
-def _composition(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a manifest's ``counts`` of a track in a split as Markdown: instances, tasks and
-    rejections, then a table where a composition is given."""
-    realised = counts["realised"]
-    yield (
-        f"{realised['instances']} instances, {realised['tasks']} tasks; rejected attempts: "
-        f"{list_counts(counts.get('rejections', {})) or 'none told'}"
-    )
-    rows = [
-        [axis, level, f"{row['requested']:g}", f"{row['realised']:g}"]
-        for axis, levels in counts.get("composition", {}).items()
-        for level, row in levels.items()
-    ]
-    if rows:
-        yield markdown_table("Composition", ("axis", "level", "requested", "realised"), rows)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from builder.gate.leak import LeakReport
 from builder.release.floors import SAMPLE, FloorRow
+from builder.stories.texts import markdown_table
 from grader.io.printing import plural, printable
 from grader.pages.words import clip_text
 
@@ -31,14 +32,14 @@ class GateLine:
 class GateReport:
     """All findings about a release.
 
-    ``floors`` are those of splits with public truth, ``compositions`` rows of a Markdown table.
-    These and ``leaks`` are absent where an early check failed and ended the gate.
+    ``floors`` are those of splits with public truth, ``compositions`` cells of a table. These and
+    ``leaks`` are absent where an early check failed and ended the gate.
     """
 
     lines: tuple[GateLine, ...]
     floors: tuple[FloorRow, ...] = ()
     leaks: LeakReport | None = None
-    compositions: tuple[str, ...] = ()
+    compositions: tuple[tuple[str, ...], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -58,9 +59,11 @@ class GateReport:
                 text += ["", f"## Problems: {line.check}", ""]
                 text += [f"- {_one_line(problem)}" for problem in line.problems]
         if self.compositions:
-            text += ["", *_COMPOSITION, *map(_one_line, self.compositions)]
+            head = ("split", "track", "axis", "requested / realised")
+            rows = [[*map(_one_line, row)] for row in self.compositions]
+            text += ["", markdown_table("Composition of instances and tasks", head, rows)]
         if self.floors:
-            text += ["", *_floor_table(self.floors)]
+            text += ["", _floor_table(self.floors)]
         if self.leaks is not None:
             text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
         return "\n".join(text) + "\n"
@@ -82,28 +85,13 @@ def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
     return GateLine(name, not found, figure, (*found[:LISTED], *more))
 
 
-_COMPOSITION: Final = (
-    "## Composition",
-    "",
-    "Numbers of instances or tasks, requested and realised.",
-    "",
-    "| split | track | axis | requested / realised |",
-    "|---|---|---|---|",
-)
-
-
-def _floor_table(floors: Sequence[FloorRow]) -> list[str]:
-    """Return the section on floors as lines of Markdown, with points of 0 to 100."""
-    lines = [
-        "## Floors",
-        "",
-        "The best constant answer to each variant, its points on a public twin, and what it earns "
-        f"on the release's own tasks, at most about {SAMPLE} a variant.",
-        "",
-        "| split | variant | answer | floor | tasks | own | tasks |",
-        "|---|---|---|--:|--:|--:|--:|",
-    ]
+def _floor_table(floors: Sequence[FloorRow]) -> str:
+    """Return the section on floors: the best constant answer to each variant, its points (0 to 100)
+    on a public twin, and what it earns on the release's own tasks."""
+    title = f"Floors, on a public twin and on at most about {SAMPLE} own tasks a variant"
+    head = ("split", "variant", "answer", "floor", "tasks", "own", "tasks")
+    rows = []
     for row in floors:
-        cells = f"{100 * row.points:.1f} | {row.tasks} | {100 * row.own:.1f} | {row.own_tasks}"
-        lines.append(f"| {row.split} | {row.variant} | {row.answer} | {cells} |")
-    return lines
+        points = (f"{100 * row.points:.1f}", str(row.tasks), f"{100 * row.own:.1f}")
+        rows.append((row.split, row.variant, row.answer, *points, str(row.own_tasks)))
+    return markdown_table(title, head, rows)

@@ -263,14 +263,11 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     return line_of("leak test", problems, f"{counts}; {level}")
 
 
-def _compositions(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row of a Markdown table for each axis of each composition in the public ``manifest``.
-    How often which motif or verdict came out in a private split stands in the private one alone."""
+def _compositions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield split, track, axis and levels of each composition in the public ``manifest``. How often
+    which motif or verdict came out in a private split stands in the private one alone."""
     for split, told in sorted(manifest["splits"].items()):
-        for track, entry in sorted(told.get("tracks", {}).items()):
+        for track, entry in sorted(told["tracks"].items()):
             for axis, levels in entry.get("composition", {}).items():
-                cells = ", ".join(
-                    f"{level} {row['requested']:g} / {row['realised']:g}"
-                    for level, row in levels.items()
-                )
-                yield f"| {split} | {track} | {axis} | {cells or 'none'} |"
+                cells = (f"{k} {r['requested']:g} / {r['realised']:g}" for k, r in levels.items())
+                yield split, track, axis, ", ".join(cells) or "none"

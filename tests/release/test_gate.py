@@ -48,8 +48,8 @@ def test_the_report_does_not_say_how_the_answers_of_a_private_split_came_out(pas
     checks = {line.check for line in passed.lines}
     assert "dev: no label is always the same" in checks
     assert "test: no label is always the same" not in checks
-    assert any(row.startswith("| dev | causalds | verdict |") for row in passed.compositions)
-    assert not any(row.startswith("| test |") for row in passed.compositions)
+    told = [row[:3] for row in passed.compositions]
+    assert ("dev", "causalds", "verdict") in told and not any("test" in row for row in told)
 
 
 def test_the_report_holds_no_time_and_no_path(built: Path, passed: GateReport) -> None:

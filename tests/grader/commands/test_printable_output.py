@@ -127,7 +127,7 @@ def test_no_field_of_a_release_acts_on_a_terminal(
 def test_no_word_of_a_release_acts_on_who_reads_its_papers() -> None:
     """GATE.md held problems, and a card its title, as the release has them."""
     line = GateLine("shards", False, EVIL, (EVIL,))
-    gate = GateReport((line,), compositions=(EVIL,)).markdown
+    gate = GateReport((line,), compositions=((EVIL,),)).markdown
     card = title({"release": "x", "version": "1", "configuration": {"imported": EVIL}})
     check_printable(f"{gate}{card}", "papers")
     assert gate.count(TAG) == gate.count(f"\\{TAG}") == 3
