@@ -23,8 +23,7 @@ from builder.release.exams import (
     private_exams,
 )
 from builder.release.floors import Points, TwinJob, grade_constants, measure_floors
-from builder.release.identity import canary, fingerprint
-from builder.release.manifest import Contents, manifest_of
+from builder.release.manifest import Contents, canary, fingerprint, manifest_of
 from builder.release.papers import write_papers
 from builder.release.parts import (
     Part,

@@ -27,7 +27,7 @@ from builder.commands.common import BUG, FAILED, OK, add, build_line, use_domain
 from builder.commands.main import PROGRAM
 from builder.release.attempts import list_counts
 from builder.release.engine import InstanceFailed, WorkerDied
-from builder.release.identity import FORMAT
+from builder.release.manifest import FORMAT
 from builder.release.progress import Reporter
 from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.roots import read_roots

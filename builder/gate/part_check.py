@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from builder.release.arrow import content_sha256
-from builder.release.identity import LIBRARIES, source_sha256
+from builder.release.manifest import LIBRARIES, source_sha256
 from builder.release.parts import Part
 from builder.release.rows import read_task
 from builder.release.tables import PartRows, Row, SplitTables, read_part

@@ -18,8 +18,7 @@ from builder.importing.reference import FETCH, TEXT, TRACK, Item, read_object, s
 from builder.importing.truth import published_answer
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
-from builder.release.identity import FORMAT, canary
-from builder.release.manifest import head, listing
+from builder.release.manifest import FORMAT, canary, head, listing
 from builder.release.papers import write_papers
 from builder.release.rows import TASKS, TRUTH, TrueValue, labels_schema, scenes_schema, truth_row
 from builder.release.shards import (

@@ -13,7 +13,7 @@ import fake_track
 from builder import build
 from builder.commands import main as cli
 from builder.gate.report import GateLine
-from builder.release import identity, manifest
+from builder.release import manifest
 from builder.tracks import TRACKS
 
 
@@ -42,7 +42,6 @@ def small_track() -> Iterator[None]:
         patch.dict(TRACKS, causalds=fake_track.TRACK),
         patch.object(build, "run_gate", gate),
         patch.object(build, "check_part", lambda *_: None),
-        patch.object(identity, "source_sha256", lambda: "0" * 64),
         patch.object(manifest, "source_sha256", lambda: "0" * 64),
     ):
         yield

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tiny_release import SECRET
 
-from builder.release.identity import code_files
+from builder.release.manifest import code_files
 from builder.splits.roots import Root
 from builder.splits.seeds import stream
 from builder.splits.settings import TomlTable

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builder.commands import main as cli
-from builder.release import identity
+from builder.release import manifest
 from builder.stories import knowledge, lint
 from builder.stories.knowledge import FOLDER, domains, read_domain
 from grader.errors import UsageError
@@ -96,16 +96,16 @@ def plan(toml: Path, *more: str) -> int:
 
 def test_own_domains_stand_among_ours_or_in_their_place(own, monkeypatch):
     ours = [one.key for one in knowledge.domains()]
-    before = identity.source_sha256.__wrapped__()
+    before = manifest.source_sha256.__wrapped__()
     monkeypatch.setenv(knowledge.OWN, str(own))
     assert [one.key for one in knowledge.domains()] == sorted([*ours, "village_bakery"])
     assert knowledge.domain("village_bakery").title == knowledge.domain("bakery").title
-    assert identity.source_sha256.__wrapped__() != before, "other stories, another fingerprint"
+    assert manifest.source_sha256.__wrapped__() != before, "other stories, another fingerprint"
     shutil.move(own / "village_bakery.toml", own / "brewery.toml")
     assert [one.key for one in knowledge.domains()] == ours
     assert knowledge.domain("brewery").title == knowledge.domain("bakery").title
     monkeypatch.setenv(knowledge.OWN, "")
-    assert identity.source_sha256.__wrapped__() == before
+    assert manifest.source_sha256.__wrapped__() == before
     with pytest.raises(UsageError, match="--domains"):
         knowledge.domain("village_bakery")
 
