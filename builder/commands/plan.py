@@ -5,8 +5,6 @@ examples:
 """
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.table import Table
@@ -19,7 +17,6 @@ from builder.splits.config import ReleaseConfig, load_config
 from builder.splits.roots import placeholder_roots
 from builder.tracks import TRACKS
 from grader.pages.terminal import console
-from grader.reports.redact import Ladder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,26 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
                 out.print(f"{where}, instances by {axis}: {list_counts(counts)}")
             if composition := config.tracks[name].composition(settings, members):
                 out.print(composition_table(f"{where}: composition", composition))
-    for line in _figure_lines(config, specs):
-        out.print(line)
     out.print(f"Build it: {build_line(config.path, arguments.domains)} --out release")
     return OK
-
-
-def _figure_lines(config: ReleaseConfig, specs: Specs) -> Iterator[str]:
-    """Yield a line for each private exam: in which steps its figures come, or why it has none. The
-    instances of a track are taken to weigh alike."""
-    for split in config.splits:
-        groups: dict[str, list[int]] = {}
-        for name, _ in split.tracks if split.private else ():
-            members = Counter(str(spec.task_plan.exam) for spec in specs[split.name, name])
-            for exam, count in members.items():
-                groups.setdefault(exam, []).append(count // 2)
-        for exam, counts in sorted(groups.items()):
-            shares = [1 / (len(counts) * n) for n in counts for _ in range(n)]
-            ladder = Ladder.from_weights(shares)
-            steps = f"teams are shown figures in steps of about {ladder.step:g} points"
-            yield f"{split.name} {exam}: {ladder.too_small_reason or steps}"
 
 
 def _plan_table(config: ReleaseConfig, specs: Specs) -> Table:

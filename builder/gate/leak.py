@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.public import LeakSubject, disclosures, features
 from builder.release.reader import naming_damage, public_side, rows, shards, splits
-from builder.release.tables import SplitTables, split_tables, tracks, truth_side
+from builder.release.tables import SplitTables, split_tables, truth_side
 from builder.splits.track import Track
 
 LEVEL: Final = 0.01
@@ -164,7 +164,7 @@ def leak_test(
     each fact. The result depends on it and on the release's bytes alone. Raises ``UsageError`` for
     an absent release or private side."""
     public = public_side(release)
-    places = [(track, split) for track in tracks(public, known) for split in splits(public, track)]
+    places = [(track, split) for track in known for split in splits(public, track)]
     return leaks_of((sample_tables(release, *place) for place in places), known, permutations)
 
 

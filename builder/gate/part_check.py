@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -64,20 +63,13 @@ class Findings:
         self.answers.update(other.answers)
 
 
-@cache
-def checker_sha256() -> str:
-    """Return a hash of the code that checks and of the libraries that findings depend on."""
-    libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
-    text = canonical_json([source_sha256(), libraries])
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
 def check_part(part: Part, track: Track) -> None:
     """Check a staged part and write ``check.json`` into its folder. A check that is there already
     is kept if its rows and the checking code are the same."""
     tables = {config: part.read(config) for config in part.sizes}
     rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
-    identity = {"checker": checker_sha256(), "rows": rows}
+    libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
+    identity = {"checker": source_sha256(), "libraries": libraries, "rows": rows}
     file = part.folder / CHECK
     if file.is_file() and json.loads(file.read_bytes())["identity"] == identity:
         return
@@ -218,8 +210,13 @@ def _story_problems(
 def grade_known_answers(track: Track, rows: PartRows, found: Findings) -> None:
     """Grade the right answer to every task of a part, and no answer; prove the claims of truths."""
     certify = track.grader.certify
-    for task, truth in tasks_and_truths(track, rows, found.problems[GOLD]):
-        name = task.task_id
+    for row in (row for _, tasks in sorted(rows.tasks.items()) for row in tasks):
+        name = row["task_id"]
+        try:
+            task, truth = read_task(row, rows.tables.truth, rows.labels, track.grader)
+        except (KeyError, ValueError, TypeError, UsageError) as error:
+            found.problems[GOLD].append(f"{name}: cannot be read: {error!r}")
+            continue
         if certify is not None:
             found.counts["proved"] += 1
             found.problems[CERTIFICATES] += _lines(name, "cannot be proved", certify, task, truth)
@@ -247,17 +244,3 @@ def lost_points(score: Score) -> str | None:
         return None
     told = f"{score.status} {score.reason}, loss {score.loss:g}"
     return f"({score.family}.{score.variant}) {told}"
-
-
-def tasks_and_truths(
-    track: Track, rows: PartRows, problems: list[str]
-) -> Iterator[tuple[Task, Truth]]:
-    """Yield the tasks of a part with their truths as the grader reads them, instance by instance. A
-    row that it cannot read is left out and added to ``problems``."""
-    for row in (row for _, tasks in sorted(rows.tasks.items()) for row in tasks):
-        try:
-            pair = read_task(row, rows.tables.truth, rows.labels, track.grader)
-        except (KeyError, ValueError, TypeError, UsageError) as error:
-            problems.append(f"{row['task_id']}: cannot be read: {error!r}")
-            continue
-        yield pair

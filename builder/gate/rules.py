@@ -36,7 +36,7 @@ from builder.release.reader import (
 )
 from builder.release.rows import COMMITMENTS, FLAT, TASKS
 from builder.release.shards import COMMITTED, CONFIG
-from builder.release.tables import tracks, truth_side
+from builder.release.tables import truth_side
 from builder.splits.track import Track
 from grader.errors import UsageError
 
@@ -62,7 +62,7 @@ class Tables:
         """
         self._database = duckdb.connect()
         public = public_side(release)
-        self.splits = [(split, t) for t in tracks(public, known) for split in splits(public, t)]
+        self.splits = [(split, track) for track in known for split in splits(public, track)]
         """Split and track, in the grader's order of tracks."""
         sides = {key: truth_side(release, key[1], key[0]) for key in self.splits}
         self.private = [key for key, side in sides.items() if side != public]

@@ -17,17 +17,17 @@ class Rejection(Exception):
         self.words = words
 
 
-Try = Callable[[int, int], dict[str, list[Row]]]
-"""Makes the rows of one attempt, given its number and how many earlier ones lacked words. Raises
-``Rejection``."""
-
-
 def first_accepted(
-    spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix: str
+    spec: InstanceSpec,
+    attempt: Callable[[int, int], dict[str, list[Row]]],
+    most: int,
+    wanted: str,
+    fix: str,
 ) -> BuiltInstance:
     """Return the instance from the first of ``most`` tries that is not rejected, with the
     rejections.
 
+    ``attempt`` makes the rows of a try, given its number and how many earlier ones lacked words.
     Raises ``UsageError`` with the reasons when all are rejected: ``wanted`` names what was tried
     for, ``fix`` what to change.
     """

@@ -2,7 +2,7 @@
 place in its file."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.release.parts import Part
-from builder.release.reader import groups, public_side, rows, shards, splits
+from builder.release.reader import groups, public_side, rows, shards
 from builder.splits.track import RowPlace, SceneRow, TaskRow
 from grader.errors import UsageError
 
@@ -37,11 +37,6 @@ class SplitTables:
     positions: Mapping[str, int]
     truth: Mapping[str, Mapping[str, Any]]
     worlds: Mapping[str, Mapping[str, Any]]
-
-
-def tracks(public: Path, known: Iterable[str]) -> list[str]:
-    """Return which of the ``known`` tracks have tasks in the folder ``public``, in their order."""
-    return [track for track in known if splits(public, track)]
 
 
 def split_tables(
