@@ -37,6 +37,7 @@ from builder.release.parts import (
 )
 from builder.release.planning import Specs, plan_one, plan_specs
 from builder.release.progress import Reporter
+from builder.release.reader import SIDES
 from builder.release.rows import COMMITMENTS
 from builder.release.shards import (
     COMMITTED,
@@ -224,8 +225,8 @@ def _write_shards(
     pool: Workers,
     reporter: Reporter,
 ) -> list[Shard]:
-    """Write every table of the release and return the shards: tables of tracks, flat ones,
-    exams."""
+    """Write every table of the release; return the shards: tables of tracks, flat ones, exams."""
+    public, private = (workspace.release / side for side in SIDES)
     mark = canary(config.name, config.version)
     shards: list[Shard] = []
     own: list[ConfigJob] = []
@@ -233,15 +234,13 @@ def _write_shards(
         track, root = config.tracks[name], roots[split]
         for table, schema in track.tables.items():
             hidden = root.private and table in track.private
-            repository = workspace.private if hidden else workspace.public
+            repository = private if hidden else public
             repository.mkdir(mode=0o700, exist_ok=True)
             marked = schema_with_canary(schema, mark)
             folders = [part.folder for part in parts[split, name]]
             salts = root.row_salts if hidden else None
             own.append(ConfigJob(table, split, repository, marked, folders, salts))
-    flat = [
-        FlatJob(workspace.public, split.name, mark, not split.private) for split in config.splits
-    ]
+    flat = [FlatJob(public, split.name, mark, not split.private) for split in config.splits]
     committed: dict[tuple[str, str], list[list[pa.Table]]] = {}
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
         for written, commitments in pool.map(write_config, own):
@@ -257,23 +256,23 @@ def _write_shards(
         rows = [groups for config_name in configs for groups in committed[split, config_name]]
         for index, groups in enumerate(rows):
             at = (index, len(rows))
-            shards.append(write_shard(COMMITTED, split, workspace.public, schema, at, groups))
+            shards.append(write_shard(COMMITTED, split, public, schema, at, groups))
     schema = schema_with_canary(EXAM_SCHEMA, mark)
     for (split, name), drawn in exams.items():
         if drawn:
-            table = exam_table(drawn)
-            shards += write_groups(f"{name}_exams", split, workspace.public, schema, [table])
+            tables = [exam_table(drawn)]
+            shards += write_groups(f"{name}_exams", split, public, schema, tables)
     return shards
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
     """Write the manifests and papers of both sides; return the public manifest."""
-    repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
+    public, private = (workspace.release / side for side in SIDES)
     if any(split.private for split in contents.config.splits):
-        repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)
-    for repository, manifest in repositories.items():
-        write_papers(manifest, repository)
-    return repositories[workspace.public]
+        write_papers(manifest_of(contents, private, private=True), private)
+    manifest = manifest_of(contents, public, private=False)
+    write_papers(manifest, public)
+    return manifest
 
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:

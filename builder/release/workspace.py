@@ -49,16 +49,6 @@ class Workspace:
         """The folder of the release that is assembled."""
         return self.folder / "release"
 
-    @property
-    def public(self) -> Path:
-        """The public repository being assembled."""
-        return self.release / "public"
-
-    @property
-    def private(self) -> Path:
-        """The private repository being assembled."""
-        return self.release / "private"
-
 
 def workspace_at(out: Path) -> Workspace:
     """Return the workspace of an output folder; raises ``UsageError`` when ``out`` cannot be
@@ -163,7 +153,7 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
             )
         shutil.rmtree(workspace.release, ignore_errors=True)
         shutil.rmtree(folder / _REPLACED, ignore_errors=True)
-        workspace.public.mkdir(parents=True)
+        (workspace.release / "public").mkdir(parents=True)
         yield same
     finally:
         os.close(handle)

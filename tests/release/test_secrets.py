@@ -8,7 +8,7 @@ import json
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tiny_release import OTHER_SECRET, SECRET, SPLIT_FILE
+from tiny_release import OTHER_SECRET, SECRET
 
 BAD = {
     "absent": (None, "the secret is absent"),
