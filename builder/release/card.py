@@ -131,10 +131,15 @@ def _default_config(manifest: Mapping[str, Any]) -> str:
 def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
     """Return the values for the fields of a card's template, by name."""
     default = _default_config(manifest)
-    truths = {split["truth"] for split in manifest["splits"].values()}
-    truth = "public" if "public" in truths else "private"
-    named = [name for name, split in manifest["splits"].items() if split["truth"] == truth]
-    release = {"release_folder": place.release, "exam_split": min(named)}
+    by_truth: dict[str, list[str]] = {}
+    for name, split in sorted(manifest["splits"].items()):
+        by_truth.setdefault(split["truth"], []).append(name)
+    truth = "public" if "public" in by_truth else "private"
+    release = {"release_folder": place.release, "exam_split": by_truth[truth][0]}
+    notes = (
+        _texts()["truths"][kind].format(splits=" and ".join(f"`{name}`" for name in names))
+        for kind, names in sorted(by_truth.items(), reverse=True)
+    )
     return {
         "title": title(manifest),
         "about": _texts()["about"],
@@ -150,8 +155,7 @@ def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
         "task_count": f"{_rows(manifest):,}",
         "splits": _splits(manifest),
         "configs": _configs(manifest),
-        "truth_note": _truth_note(manifest),
-        "composition": _composition(manifest),
+        "truth_note": " ".join(notes),
         **_scene_examples(manifest, place),
         "telling": _telling(manifest),
     }
@@ -163,11 +167,8 @@ def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]
     names = ("scenes_python", "scenes_sql")
     for config, splits in sorted(manifest["configs"].items()):
         if config.endswith("_scenes"):
-            fields = {
-                "folder": place.dataset,
-                "track": config.removesuffix("_scenes"),
-                "split": min(splits),
-            }
+            track, split = config.removesuffix("_scenes"), min(splits)
+            fields = {"folder": place.dataset, "track": track, "split": split}
             return {name: Template(_texts()[name]).substitute(fields) for name in names}
     return dict.fromkeys(names, "")
 
@@ -183,11 +184,8 @@ def _splits(manifest: Mapping[str, Any]) -> str:
     lines = ["| split | truth | track | instances | tasks | exams |", "|---|---|---|---|---|---|"]
     for name, split in manifest["splits"].items():
         for track, entry in split["tracks"].items():
-            exams = ", ".join(
-                f"{exam} ({counts[track]})"
-                for exam, counts in split["exams"].items()
-                if track in counts
-            )
+            asked = {exam: own[track] for exam, own in split["exams"].items() if track in own}
+            exams = ", ".join(f"{exam} ({count})" for exam, count in asked.items())
             realised = entry["realised"]
             lines.append(
                 f"| {name} | {split['truth']} | {track} | {realised['instances']:,} "
@@ -208,34 +206,6 @@ def _configs(manifest: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _truth_note(manifest: Mapping[str, Any]) -> str:
-    """Return sentences that name the splits with public truth and those with private truth."""
-    by_truth: dict[str, list[str]] = {}
-    for name, split in manifest["splits"].items():
-        by_truth.setdefault(split["truth"], []).append(f"`{name}`")
-    notes = []
-    if "public" in by_truth:
-        notes.append(
-            f"The truths of {' and '.join(by_truth['public'])} are here, for study and practice."
-        )
-    if "private" in by_truth:
-        notes.append(
-            f"The truths of {' and '.join(by_truth['private'])} are with the maintainer: validate "
-            "answers with `validate`, pack them with `pack` and hand them in."
-        )
-    return " ".join(notes)
-
-
-def _composition(manifest: Mapping[str, Any]) -> str:
-    """Return a sentence with the numbers of instances of each track and of all tasks."""
-    instances: dict[str, int] = {}
-    for split in manifest["splits"].values():
-        for track, entry in split["tracks"].items():
-            instances[track] = instances.get(track, 0) + entry["realised"]["instances"]
-    counts = " and ".join(f"{count:,} instances of {track}" for track, count in instances.items())
-    return f"{counts[0].upper()}{counts[1:]}, {_rows(manifest):,} tasks."
-
-
 def _telling(manifest: Mapping[str, Any]) -> str:
     """Return sentences on who wrote the stories: rules, or language models as the split file
     says."""
@@ -244,14 +214,10 @@ def _telling(manifest: Mapping[str, Any]) -> str:
     for name, split in manifest["configuration"].get("splits", {}).items():
         for table in split.values():
             for key in ("llm", "stored"):
-                if isinstance(table, Mapping) and key in table:
-                    told[f"`{name}`"] = _model(table[key])
+                if isinstance(table, Mapping) and (llm := table.get(key)):
+                    day = f", on {llm['told_on']}" if "told_on" in llm else ""
+                    told[f"`{name}`"] = f"`{llm['model']}`{day}"
     if not told:
         return str(texts["rules"])
     models = " and ".join(dict.fromkeys(told.values()))
     return str(texts["model"].format(splits=" and ".join(told), models=models))
-
-
-def _model(llm: Mapping[str, str]) -> str:
-    """Return the name of a model and, if it is known, the day on which it was asked."""
-    return f"`{llm['model']}`" + (f", on {llm['told_on']}" if "told_on" in llm else "")
