@@ -36,13 +36,11 @@ Tables = dict[str, list[dict[str, Any]]]
 
 WRITTEN = frozenset(
     {
-        "prediction.point_predictor", "prediction.prediction_interval", "association.sign_only",
-        "association.effect_size_point", "causal_sketch.edges_only", "identification.method_label",
-        "identification.all_minimal_adjustment_sets", "effect_estimate.ate_point",
-        "effect_estimate.ate_uq_95", "counterfactual_effect.effect_point",
+        "association.sign_only", "causal_sketch.edges_only", "effect_estimate.ate_point",
+        "identification.method_label", "identification.all_minimal_adjustment_sets",
     }
 )  # fmt: skip
-"""The variants that this module writes tasks of: one of every kind of fact."""
+"""The variants that this module writes tasks of."""
 
 
 @dataclass
@@ -95,75 +93,54 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
     story = _story(graph, told, rng)
     data = {told[node]: _column(rng, kinds[node], plan.train + plan.test) for node in nodes}
     outcome, treatment = told[motif.outcome], told[motif.treatment]
-    labels = data[outcome][plan.train :]
     value = round(float(rng.normal()), 6)
     asked = [variant for variant in VARIANTS if variant.key in plan.variants]
     if plan.private:
         asked = [asked[index % len(asked)]]
     ships = any(variant.shape.input_mode == "data" for variant in asked)
-    predicts = any(variant.shape.kind == "predictions" for variant in asked)
-    told_columns = columns if ships else []
     tables["causalds_scenes"].append(
         {
-            "instance_id": instance,
-            "view": "clean",
-            "story": story,
+            "instance_id": instance, "view": "clean", "story": story,
             "columns": [{"name": told[n], "kind": kinds[n]} for n in nodes] if ships else [],
-            "data": [{"name": n, "values": data[n][: plan.train]} for n in told_columns],
-            "test_features": [
-                {"name": n, "values": data[n][plan.train :]}
-                for n in told_columns
-                if n != outcome and predicts
-            ],
-            "calibration": [],
+            "data": [{"name": n, "values": data[n][: plan.train]} for n in columns if ships],
+            "test_features": [], "calibration": [],
         }
-    )
+    )  # fmt: skip
     tables["causalds_labels"].append(
         {
-            "instance_id": instance,
-            "outcome": outcome,
-            "kind": kinds[motif.outcome],
-            "values": labels,
+            "instance_id": instance, "outcome": outcome, "kind": kinds[motif.outcome],
+            "values": data[outcome][plan.train :],
         }
-    )
+    )  # fmt: skip
     world = {
-        "world": {
-            "nodes": [{"name": node, "kind": kinds[node]} for node in graph.nodes],
-            "edges": [list(edge) for edge in graph.edges],
-            "latent": sorted(graph.latent),
-        },
-        "treatment": motif.treatment,
-        "outcome": motif.outcome,
+        "nodes": [{"name": node, "kind": kinds[node]} for node in graph.nodes],
+        "edges": [list(edge) for edge in graph.edges],
+        "latent": sorted(graph.latent),
     }
+    hidden = {"world": world, "treatment": motif.treatment, "outcome": motif.outcome}
     tables["causalds_worlds"].append(
         {
             "instance_id": instance, "index": index, "attempt": 0, "world_key": rng.bytes(32).hex(),
             "structure": motif.name, "motif": motif.name, "treatment": treatment,
-            "outcome": outcome, "world_json": json.dumps(world),
+            "outcome": outcome, "world_json": json.dumps(hidden),
         }
     )  # fmt: skip
-    binary = kinds[motif.treatment] == "binary"
-    contrast = {"x0": 0, "x1": 1} if binary else {"x0": -0.7, "x1": 0.71}
-    ends = {"treatment": treatment, "outcome": outcome}
+    identifiable = is_identifiable(graph, motif.treatment, motif.outcome, "ate")
     for variant in asked:
         task_id = _hex_id("cds", rng)
         if plan.task_id:
             task_id = plan.task_id(task_id, motif.name)
-        inputs, target = _ask(
-            variant, plan, motif, told, ends, contrast, columns, kinds, labels, rng
-        )
-        identifiable = is_identifiable(graph, motif.treatment, motif.outcome, "ate")
+        inputs, target = _ask(variant.key, motif, told, kinds, rng)
         abstain = variant.shape.abstainable and not identifiable
-        numeric = variant.shape.name in ("value", "ate", "ate_interval", "effect_value")
+        numeric = variant.shape.name == "ate"
         shown = {**inputs, "variant": variant.key}
         tables["causalds"].append(
             {
                 "task_id": task_id, "instance_id": instance, "track": "causalds",
                 "rung": variant.rung, "family": variant.family, "variant": variant.name,
                 "view": "clean", "input_mode": variant.shape.input_mode,
-                "prompt": f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in "
-                f"{task_id}{variant.shape.suffix}.",
-                "answer_schema": variant.shape.name, "answer_file": task_id + variant.shape.suffix,
+                "prompt": f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in {task_id}.json.",
+                "answer_schema": variant.shape.name, "answer_file": f"{task_id}.json",
                 "inputs_json": json.dumps(inputs),
             }
         )  # fmt: skip
@@ -179,39 +156,31 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
 
 
 def _ask(
-    variant: Any, plan: Plan, motif: Any, told: dict[str, str], ends: dict[str, str],
-    contrast: dict[str, float], columns: list[str], kinds: dict[str, str], labels: list[float],
-    rng: np.random.Generator,
-) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    key: str, motif: Any, told: dict[str, str], kinds: dict[str, str], rng: np.random.Generator
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The inputs and the target of a task of the variant ``key``."""
     graph, x, y = motif.graph, motif.treatment, motif.outcome
+    ends = {"treatment": told[x], "outcome": told[y]}
     listed = [str(name) for name in rng.permutation([told[node] for node in graph.observed_nodes])]
-    if variant.family == "prediction":
-        alpha = {"alpha": 0.1} if variant.name == "prediction_interval" else {}
-        inputs = {"outcome": told[y], "outcome_kind": kinds[y], "columns": columns,
-                  "rows": plan.test, **alpha}  # fmt: skip
-        sd = float(np.std(np.asarray(labels, dtype=np.float32).astype(float)))
-        return inputs, {"kind": kinds[y], "sd": sd, "rows": plan.test}
-    if variant.key == "association.sign_only":
+    if key == "association.sign_only":
         return ends, {"accepted": [str(rng.choice(["+", "-", "unknown"]))]}
-    if variant.shape.name == "edges":
+    if key == "causal_sketch.edges_only":
         edges = [[told[a], told[b]] for a, b in graph.edges]
         return {"variables": len(graph.nodes)}, {"nodes": list(told.values()), "edges": edges}
-    if variant.shape.name == "method":
+    if key == "identification.method_label":
         label = identification_method(graph, x, y)
         return {**ends, "observed": listed}, {"accepted": [label]}
-    if variant.shape.name == "adjustment_sets":
-        sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
-        category = "set"
-        if not is_identifiable(graph, x, y, "ate"):
-            category, sets = "non_id", []
-        elif not valid_adjustment_sets(graph, x, y):
-            category = "no_backdoor"
-        available = [name for name in listed if name not in ends.values()]
-        return {**ends, "available": available}, {"category": category, "sets": sets}
-    if variant.shape.name == "value":
-        return ends, {}
-    alpha = {"alpha": 0.05} if variant.name == "ate_uq_95" else {}
-    return {**ends, **contrast, **alpha}, {}
+    if key == "effect_estimate.ate_point":
+        binary = kinds[x] == "binary"
+        return {**ends, **({"x0": 0, "x1": 1} if binary else {"x0": -0.7, "x1": 0.71})}, {}
+    sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
+    category = "set"
+    if not is_identifiable(graph, x, y, "ate"):
+        category, sets = "non_id", []
+    elif not valid_adjustment_sets(graph, x, y):
+        category = "no_backdoor"
+    available = [name for name in listed if name not in ends.values()]
+    return {**ends, "available": available}, {"category": category, "sets": sets}
 
 
 def _story(graph: Any, told: dict[str, str], rng: np.random.Generator) -> str:
@@ -242,7 +211,7 @@ def _hex_id(prefix: str, rng: np.random.Generator) -> str:
 
 
 def write(tables: Tables, out: Path, *, private: bool = False, split: str = "dev") -> Path:
-    """Write ``tables`` as a release with manifests and cards; returns ``out``."""
+    """Write ``tables`` as a release with manifests; returns ``out``."""
     sides = {"public": [c for c in SCHEMAS if not private or c not in PRIVATE_CONFIGS]}
     if private:
         sides["private"] = [c for c in SCHEMAS if c in PRIVATE_CONFIGS]
@@ -263,17 +232,4 @@ def write(tables: Tables, out: Path, *, private: bool = False, split: str = "dev
             "splits": {split: {"truth": "private" if private else "public"}},
         }  # fmt: skip
         (root / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-        (root / "README.md").write_text(_card(configs, split), encoding="utf-8")
     return out
-
-
-def _card(configs: list[str], split: str) -> str:
-    lines = ["---", "configs:"]
-    for config in sorted(configs):
-        lines += [
-            f"- config_name: {config}",
-            "  data_files:",
-            f"  - split: {split}",
-            f"    path: {config}/{split}-*.parquet",
-        ]
-    return "\n".join([*lines, "---", "", "# Hand-made release", ""])

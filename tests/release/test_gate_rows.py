@@ -1,6 +1,7 @@
-"""Rows of a release that say something wrong: the gate finds each and names it."""
+"""Rows, answers and exams of a release that say something wrong: the gate finds and names each."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,23 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, edit, failures
 
+from builder.gate import exams as gate_exams
+from builder.gate import part_check
+from builder.gate.exams import (
+    ExamPoints,
+    HeldExam,
+    as_requested,
+    constant_labels,
+    points_of_exam,
+    share_elsewhere,
+)
 from builder.gate.part_check import (
+    EMPTY,
     GOLD,
     TRUTHS,
+    Findings,
     findings,
+    grade_known_answers,
     task_row_problems,
 )
 from builder.gate.rules import Tables
@@ -20,10 +34,11 @@ from builder.gate.run import take_apart
 from builder.release.parts import Part
 from builder.release.tables import read_part
 from builder.tracks import TRACKS
-
-
-def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:
-    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+from grader.release.exam import Exam
+from grader.reports.build import GradedSubmission
+from grader.scoring.model import Truth
+from grader.scoring.shape import Task
+from grader.tracks import variant
 
 
 def apart(release: Path, folder: Path) -> list[Part]:
@@ -92,7 +107,7 @@ def _no_story(rows: Rows) -> None:
 
 
 def _strange_name(rows: Rows) -> None:
-    row = _first(rows, variant="method_label")
+    row = next(row for row in rows if row["variant"] == "method_label")
     inputs = json.loads(row["inputs_json"])
     inputs["observed"][0] = "Nobody"
     row["inputs_json"] = json.dumps(inputs)
@@ -122,3 +137,110 @@ def test_a_damaged_task_row_and_rows_out_of_order_stop_the_gate(release: Path) -
     assert list(failures(release)) == ["task rows"]
     edit(release, "public", "causalds/dev", lambda rows: rows[::-1])
     assert "rows are not sorted by id" in failures(release)["ids"]
+
+
+def test_every_task_is_worth_its_points_and_those_of_parts_add_up(built, tmp_path) -> None:
+    """A mean of parts' means would weigh tasks of small parts more."""
+    found = findings(apart(built, tmp_path)[0], TRACKS["causalds"])
+    tasks = found.counts["tasks"]
+    assert tasks == found.counts["gold"] > 0 == found.counts["empty"]
+    assert found.problems[GOLD] == found.problems[EMPTY] == []
+    late = Findings({"tasks": 1, "gold": 0.5}, {GOLD: ["late: lost"]})
+    found.add(late)
+    assert (found.counts["tasks"], found.counts["gold"]) == (tasks + 1, tasks + 0.5)
+    assert found.problems[GOLD] == ["late: lost"]
+
+
+def test_right_answers_are_written_where_somebody_else_removes_them(built, monkeypatch, tmp_path):
+    """A worker that Ctrl-C ends has no time to: a part of a private key stayed in /tmp."""
+    given = []
+
+    def grade(exam: Exam, folder: Path, **settings: bool) -> GradedSubmission:
+        given.append((folder.parent, len(list(folder.iterdir()))))
+        return real(exam, folder, **settings)
+
+    real = gate_exams.grade
+    monkeypatch.setattr(gate_exams, "grade", grade)
+    found = points_of_exam((built, "dev", "practice", tmp_path))
+    assert found == ExamPoints("dev", "practice", (), ())
+    (parent, none), (same, all_of_them) = given
+    assert parent == same == tmp_path and none == 0 < all_of_them
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_right_answer_that_loses_points_is_named(built, tmp_path, monkeypatch):
+    """One wrong gold answer among thousands must not drown."""
+    rows = read_part(apart(built, tmp_path)[0])
+    victim = min(rows.tables.tasks)
+    score = part_check.score_answer
+
+    def spoilt(task: Task, truth: Any, raw: Any) -> Any:
+        return score(
+            task, truth, replace(raw, data=b"{}") if raw and task.task_id == victim else raw
+        )
+
+    monkeypatch.setattr(part_check, "score_answer", spoilt)
+    found = Findings()
+    grade_known_answers(TRACKS["causalds"], rows, found)
+    (problem,) = found.problems[GOLD]
+    assert problem.startswith(f"{victim}: (")
+    assert found.counts["gold"] < len(rows.tables.tasks)
+
+
+BOOLEAN = "collider_phenomenon.induced_association_boolean"
+FAMILIES = {"family": {"collider_phenomenon": {"requested": 9.0, "realised": 9}}}
+
+
+def _task(number: int, key: str = BOOLEAN, instance: int | None = None) -> Task:
+    spec = variant("causalds", key)
+    name = f"cds-{number:016x}"
+    told = (name, f"scene-{number if instance is None else instance}", spec, "clean")
+    return Task(*told, spec.shape.input_mode, "", spec.shape.name, name + spec.shape.suffix, {})
+
+
+CONSTANT = [
+    ([True] * 9, {}, True),  # who answers true without looking has them all
+    ([True] * 8 + [False], {}, False),
+    ([True] * 5, {}, False),  # five labels may well be alike
+    ([True] * 9, {"instances": 3}, False),  # so may nine of three scenes in three views
+    ([True] * 9, {"composed": False}, False),  # a split of one motif is a fair wish
+    ([True] * 9, {"matched": True}, False),
+]
+
+
+@pytest.mark.parametrize(("answers", "kind", "refused"), CONSTANT)
+def test_a_constant_label_is_a_problem_of_a_composed_exam(answers, kind, refused) -> None:
+    """Of exams that take what there is it is only told."""
+    tasks = [_task(i, instance=i % kind.get("instances", 99)) for i in range(len(answers))]
+    truths = {
+        t.task_id: Truth(t.task_id, t.instance_id, False, "fork", None, None, {"accepted": [a]})
+        for t, a in zip(tasks, answers, strict=True)
+    }
+    composed = kind.get("composed", True)
+    exam = HeldExam(
+        "x", tasks, {"causalds": FAMILIES} if composed else {}, kind.get("matched", False)
+    )
+    line = constant_labels("dev", [exam], truths)
+    said = f"{len(answers)} tasks of causalds {BOOLEAN} have one answer"
+    assert any(said in problem for problem in line.problems) is refused is not line.ok
+    assert (said in line.figure) is not composed
+
+
+def test_moved_tasks_are_counted_beyond_rounding() -> None:
+    """6.96 requested, 7 or 6 planned is rounding; 1 planned is five tasks elsewhere."""
+    requested = {"mediation_effect": 6.96, "prediction": 93.04}
+    assert share_elsewhere(requested, {"mediation_effect": 6, "prediction": 94}) == 0
+    share = share_elsewhere(requested, {"mediation_effect": 1, "prediction": 99})
+    assert share == pytest.approx((4.96 + 4.96) / 2 / 100)
+    assert share_elsewhere({"a": 50.0}, {"a": 40, "b": 10}) == pytest.approx((9 + 9) / 2 / 50)
+
+
+def test_an_exam_far_from_its_prior_is_a_problem() -> None:
+    """The tasks are counted again: what a plan promised is not what was built."""
+    tasks = [_task(i) for i in range(17)] + [_task(99, "prediction.point_predictor")]
+    share = {"requested": 9.0, "realised": 9}
+    axes = {"family": {"collider_phenomenon": share, "prediction": share}}
+    for matched in (False, True):
+        line = as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, matched)])
+        assert line.ok is matched
+        assert matched or "39% of the tasks of causalds are of another family" in line.problems[0]
