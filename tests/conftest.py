@@ -131,7 +131,7 @@ def mini_release(shared: Shared) -> Path:
 @pytest.fixture(scope="session")
 def tiny(shared: Shared) -> Path:
     """A finished release of the small track with a public and a private split."""
-    from tiny_release import build
+    from fake_builder import build
 
     return shared("tiny", build)
 

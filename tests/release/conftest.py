@@ -9,7 +9,7 @@ from pathlib import Path
 import fake_builder
 import gate_release
 import pytest
-from tiny_release import ENVIRONMENT, SECRET, SPLIT_FILE
+from fake_builder import ENVIRONMENT, SECRET, SPLIT_FILE
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tiny_release import SECRET
+from fake_builder import SECRET
 from ungated import build_ungated
 
 from builder.build import check_release

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import fake_builder
-from tiny_release import tree
+from fake_builder import tree
 
 TOUCHES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod"}
 

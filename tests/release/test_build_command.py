@@ -8,7 +8,7 @@ import time
 
 import fake_builder
 import pytest
-from tiny_release import ENVIRONMENT, SECRET
+from fake_builder import ENVIRONMENT, SECRET
 
 from grader.commands.main import main as grader
 

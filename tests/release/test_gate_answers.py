@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_release import SECRET
+from fake_builder import SECRET
 from ungated import build_ungated
 
 from baselines.exam import open_exam

@@ -135,12 +135,9 @@ def test_the_card_says_by_whom_the_stories_are_told(tiny):
     """A reader who looks for a language model's habits must not be told that there is none."""
     manifest = read_manifest(tiny / "public")
     assert "by rules, without a language model" in (tiny / "public/README.md").read_text()
-    table = manifest["configuration"]["splits"]["dev"]["causalds"]
-    manifest["configuration"]["splits"]["dev"]["causalds"] = {**table, "llm": {"model": "some-1"}}
-    told = " ".join(card.text(manifest, folder("public")).split())
-    assert "those of `dev` by a language model (`some-1`)" in told
-    dated = {"model": "some-1", "told_on": "2026-11-22"}
-    manifest["configuration"]["splits"]["dev"]["causalds"]["llm"] = dated
-    told = " ".join(card.text(manifest, folder("public")).split())
-    assert "(`some-1`, on 2026-11-22)" in told
-    assert "without a language model" not in told
+    for day, said in (({}, ""), ({"told_on": "2026-11-22"}, ", on 2026-11-22")):
+        table = manifest["configuration"]["splits"]["dev"]["causalds"]
+        table["llm"] = {"model": "some-1", **day}
+        told = " ".join(card.text(manifest, folder("public")).split())
+        assert f"those of `dev` by a language model (`some-1`{said})" in told
+        assert "without a language model" not in told

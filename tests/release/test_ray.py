@@ -12,7 +12,7 @@ from typing import Any
 
 import fsspec
 import pytest
-from tiny_release import tree
+from fake_builder import tree
 
 from builder.release.cluster import Cluster
 from builder.release.engine import WorkerDied

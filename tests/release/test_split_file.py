@@ -1,17 +1,32 @@
-"""Split files: whatever is wrong is said in one line, before any work starts."""
+"""Split files and their settings: whatever is wrong is said in one line, before any work starts."""
 
 import re
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
-from fake_builder import small_track
-from tiny_release import SPLIT_FILE
+from fake_builder import SPLIT_FILE, small_track
+from pydantic import Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from builder.splits.config import load_config
+from builder.splits.settings import (
+    STRICT,
+    Ordered,
+    Text,
+    TomlModel,
+    TomlTable,
+    Variable,
+    Weight,
+    check,
+    one_of,
+    some_of,
+    weights_of,
+)
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
-CASES = {
+CASES = {  # a misspelt key explains one that is missing
     "unknown key": ("name =", "nam =", ["nam: unknown key; did you mean 'name'?"]),
     "name missing": ('name = "tiny"', "", ["name: missing; give lower-case letters"]),
     "name with capitals": ('"tiny"', '"Tiny Exam"', ["name: must be lower-case", "Tiny Exam"]),
@@ -127,26 +142,111 @@ def test_a_copy_of_a_split_file_plans_wherever_it_lies(root, tmp_path, monkeypat
     text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
     (tmp_path / "my.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    copied, own = (
-        load_config(Path("my.toml"), TRACKS),
-        load_config(root / "splits" / "mini.toml", TRACKS),
-    )
+    copied = load_config(Path("my.toml"), TRACKS)
+    own = load_config(root / "splits" / "mini.toml", TRACKS)
     assert copied.splits == own.splits and copied.document == own.document
     assert copied.lock_path == Path("my.lock.json")
     (tmp_path / "exams").mkdir()
     nearer = (root / "splits" / "exams" / "mini.toml").read_text().replace("100", "99")
     (tmp_path / "exams" / "mini.toml").write_text(nearer, encoding="utf-8")
-    assert (
-        load_config(Path("my.toml"), TRACKS).splits != own.splits
-    )  # what lies beside it comes first
+    beside = load_config(Path("my.toml"), TRACKS)
+    assert beside.splits != own.splits, "what lies beside it comes first"
+    Path("my.toml").write_text(text.replace("exams/mini.toml", "exams/mine.toml"), "utf-8")
+    with pytest.raises(UsageError, match=r"my\.toml: found no exam file exams/mine"):
+        load_config(Path("my.toml"), TRACKS)
 
 
-def test_an_exam_file_that_is_nowhere_is_named_with_its_places(root: Path, tmp_path: Path) -> None:
-    text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
-    file = tmp_path / "my.toml"
-    file.write_text(text.replace("exams/mini.toml", "exams/mine.toml"), encoding="utf-8")
-    with pytest.raises(UsageError) as error:
-        load_config(file, TRACKS)
-    told = str(error.value)
-    assert told.startswith(f"{file}: found no exam file exams/mine.toml at {tmp_path}")
-    assert "\n" not in told
+KNOWN = ("chain", "fork")
+_Digit = Annotated[int, Field(ge=1, le=9)]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Inner:
+    """A table inside, as a dataclass."""
+
+    deep: Literal["a", "b"] = "a"
+
+
+class Everything(TomlModel):
+    """A key of every kind."""
+
+    whole: _Digit = 1
+    number: Annotated[float, Field(ge=0, le=0.5)] = 0
+    flag: bool = False
+    text: Text = "x"
+    model: Text = Field(default="x", description="a model")
+    texts: tuple[Text, ...] = ("a",)
+    kind: Literal["one", "other"] = "one"
+    pair: Annotated[tuple[_Digit, _Digit], Ordered] = (1, 2)
+    choice: Annotated[str, one_of(KNOWN)] = "fork"
+    names: Annotated[tuple[str, ...], some_of(KNOWN)] = KNOWN
+    weights: Annotated[dict[str, Weight], weights_of(KNOWN)] = {"fork": 1.0}  # noqa: RUF012
+    either: _Digit | Literal["all"] = Field(default=1, description="a digit, or 'all'")
+    secret: Variable | None = None
+    inner: Inner = Inner()
+    inners: tuple[Inner, ...] = ()
+
+
+FAULTS: list[tuple[dict[str, object], str]] = [
+    ({"whole": 3.0}, "whole: must be a whole number from 1 to 9, not 3.0"),
+    ({"whole": 10**400}, "whole: must be a whole number from 1 to 9, not 1000"),
+    ({"whole": True}, "whole: must be a whole number from 1 to 9, not true"),
+    ({"whole": "1"}, 'whole: must be a whole number from 1 to 9, not "1"'),
+    ({"number": "half"}, 'number: must be a number from 0 to 0.5, not "half"'),
+    ({"number": float("nan")}, "number: must be a number from 0 to 0.5, not NaN"),
+    ({"number": True}, "number: must be a number from 0 to 0.5, not true"),
+    ({"flag": 0}, "flag: must be true or false, not 0"),
+    ({"text": "  "}, "text: must not be empty; give text"),
+    ({"model": 7}, "model: must be a model, not 7"),
+    ({"texts": "a"}, 'texts: must be a list of texts, not "a"'),
+    ({"texts": ["a", 3]}, "texts[1]: must be text, not 3"),
+    ({"kind": "othre"}, "kind: unknown name \"othre\"; did you mean 'other'?"),
+    ({"pair": [0, 2]}, "pair: must be two whole numbers from 1 to 9, the least and the most, not"),
+    ({"pair": [1]}, "pair: must be two whole numbers from 1 to 9, the least and the most, not [1]"),
+    ({"pair": [2, 1]}, "pair: 2 is more than 1; swap them"),
+    ({"choice": "frok"}, "choice: unknown name \"frok\"; did you mean 'fork'?"),
+    ({"names": []}, 'names: must be a list of names such as ["chain", "fork"], not []'),
+    ({"names": ["fork", "fork"]}, "names: a name is listed twice; list each once"),
+    ({"weights": {"fork": 0}}, "weights: no weight is positive; give at least one"),
+    ({"weights": {"fork": -1}}, "weights.fork: must be a number from 0 to 1000000000, not -1"),
+    ({"weights": {"frok": 1}}, "weights.frok: unknown key; did you mean 'fork'?"),
+    ({"weights": [1]}, "weights: must be a table of weights such as { chain = 1 }, not [1]"),
+    ({"either": "every"}, "either: must be a digit, or 'all', not \"every\""),
+    ({"inner": 3}, "inner: must be a table, not 3"),
+    ({"inner": {"deap": "a"}}, "inner.deap: unknown key; did you mean 'deep'?"),
+    ({"inners": [{}, {"deep": "c"}]}, 'inners[1].deep: unknown name "c"; choose from a, b'),
+    ({"flags": True}, "flags: unknown key; did you mean 'flag'?"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), FAULTS)
+def test_a_fault_is_named_with_its_place_and_cure(values, message):
+    """Whoever reads the message has the file open and wants to know where and what."""
+    with pytest.raises(UsageError) as refused:
+        check(Everything, TomlTable(values, "x.toml: "))
+    assert str(refused.value).startswith(f"x.toml: {message}")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated() -> None:
+    """Messages end up in logs."""
+    for value in ("sk-123", 123):
+        with pytest.raises(UsageError, match="secret: must be the name of an environm") as refused:
+            check(Everything, TomlTable({"secret": value}, "x.toml: llm."))
+        assert "123" not in str(refused.value)
+
+
+def test_names_and_weights_keep_the_orders_that_plans_depend_on() -> None:
+    """Names follow the catalogue; weights the file, for a draw is made in their order."""
+    values = {"names": ["fork", "chain"], "weights": {"fork": 2, "chain": 0}}
+    told = check(Everything, TomlTable(values, "x: "))
+    assert told.names == KNOWN
+    assert list(told.weights.items()) == [("fork", 2.0), ("chain", 0.0)]
+    ordered = TypeAdapter(Annotated[dict[str, Weight], weights_of(KNOWN, ordered=True)])
+    assert list(ordered.validate_python({"fork": 2, "chain": 1})) == ["chain", "fork"]
+
+
+def test_settings_are_equal_by_value() -> None:
+    """Floors are measured once for twins with equal settings."""
+    stated, unsaid = (check(Everything, TomlTable(v, "x: ")) for v in ({"whole": 1}, {}))
+    assert stated == unsaid
