@@ -58,33 +58,29 @@ def _assigned(specs, **draws):
     return assign_exams(_split("private", **draws), CCR, specs, KEY, "x.toml")
 
 
-def test_variants_take_turns_until_one_runs_out():
-    """An exam that happens to hold one variant twice as often scores that variant twice."""
+def test_variants_take_turns_and_scenes_are_used_evenly():
+    """An exam that happens to hold one variant twice as often scores that variant twice, and twenty
+    questions about one scene measure one scene. Tasks arrive in the order of ids, which is nobody's
+    promise."""
     counts = Counter(VARIANT[name] for name in balanced_draw(SCENES, 43, KEY))
     assert counts == {"a": 10, "b": 10, "c": 10, "d": 10, "e": 3}
-
-
-def test_scenes_are_used_evenly():
-    """Twenty questions about one scene measure one scene."""
     counts = Counter(name[:-1] for name in balanced_draw(SCENES, 30, KEY))
     assert max(counts.values()) <= 2 and len(counts) >= 25
-
-
-def test_the_draw_does_not_depend_on_the_order_of_its_tasks():
-    """Tasks arrive in the order of ids, which is nobody's promise."""
     shuffled = random.Random(1).sample(SCENES, len(SCENES))
     assert balanced_draw(shuffled, 20, KEY) == balanced_draw(SCENES, 20, KEY)
     assert balanced_draw(SCENES, 20, b"q" * 32) != balanced_draw(SCENES, 20, KEY)
 
 
 def test_public_exams_may_overlap_and_all_means_all():
-    """The mini exam is part of the whole."""
+    """The mini exam is part of the whole. Who asks for too many tasks needs both numbers."""
     exams = compose_public(_split("public", mini=20, full=None), CCR, SCENES, KEY, "x.toml")
     assert list(exams) == ["mini", "full"]
     full = exams["full"].task_ids
     assert len(set(exams["mini"].task_ids)) == 20
     assert sorted(full) == sorted(VARIANT)
     assert list(full) != sorted(full)
+    with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):
+        compose_public(_split("public", mini=999), CCR, SCENES, KEY, "x.toml")
 
 
 def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
@@ -142,12 +138,6 @@ def test_a_private_protocol_stays_in_one_exam():
     split = _split("private", all=None)
     exams = private_exams(split, CCR, specs, lambda config, columns: rows, KEY)
     assert sorted(exams["all"].task_ids) == [row["task_id"] for row in rows]
-
-
-def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
-    """The user needs both numbers to mend the split file."""
-    with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):
-        compose_public(_split("public", mini=999), CCR, SCENES, KEY, "x.toml")
 
 
 def test_positions_count_from_zero_within_each_exam():

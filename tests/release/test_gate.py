@@ -13,7 +13,6 @@ from builder.build import check_release
 from builder.commands.main import main
 from builder.gate.exams import exam_lines
 from builder.gate.rules import schema_problems, secrecy_problems
-from builder.release.papers import write_papers
 from builder.release.tables import split_tables
 from builder.tracks import TRACKS
 from grader.opening import open_release
@@ -107,20 +106,6 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
     shutil.copytree(private / "causalds_worlds", public / "causalds_worlds", dirs_exist_ok=True)
     says = "public/causalds_worlds: private config of split test is public"
     assert secrecy_problems(release)[0] == says
-
-
-def test_a_card_shows_scenes_of_a_track_that_has_some(mini_release: Path, tmp_path: Path) -> None:
-    """Most have none, and tasks of all tracks are what the other examples load."""
-    manifest = json.loads((mini_release / "public/manifest.json").read_bytes())
-    public = Path(shutil.copytree(mini_release / "public", tmp_path / "public"))
-    write_papers(manifest, public)
-    text = (public / "README.md").read_text(encoding="utf-8")
-    assert '"tasks", split' in text and '"causalds_scenes", split' in text
-    del manifest["configs"]["causalds_scenes"]
-    write_papers(manifest, public)
-    assert "scenes" not in "".join(
-        re.findall("```.*?```", (public / "README.md").read_text(), re.S)
-    )
 
 
 def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(

@@ -192,13 +192,3 @@ def test_a_shard_with_another_schema_is_named(staged, damage, says):
     report = check_release(release, workers=1)
     problems = {line.check: " / ".join(line.problems) for line in report.lines}
     assert f"public/{name}: " in problems["schemas"] and says in problems["schemas"]
-
-
-@pytest.mark.parametrize("config", ["causalds", "causalds_exams", "causalds_truth"])
-def test_a_shard_that_nobody_can_read_is_told_by_its_hash(staged: Path, config: str) -> None:
-    """What other checks would stumble over is said better there."""
-    file = staged / "release" / "public" / config / "dev-00000-of-00001.parquet"
-    file.write_bytes(b"no Parquet")
-    report = check_release(staged / "release", workers=1)
-    problems = {line.check: " / ".join(line.problems) for line in report.lines}
-    assert f"{config}/dev-00000-of-00001.parquet" in problems["public shards"]

@@ -181,16 +181,16 @@ def test_a_damaged_world_is_no_bug_of_ours(release: Path, root: Path, capsys: An
         assert "_worlds (world_json) or" in told and "cannot be read (KeyError" in told
 
 
-@pytest.mark.parametrize("damage", ["missing", "another byte"])
-def test_a_shard_that_is_missing_or_whose_hash_differs(release: Path, damage: str) -> None:
-    """Both stop the gate: rows of another file prove nothing."""
-    shard = release / "public/ccr_truth/dev-00000-of-00001.parquet"
+@pytest.mark.parametrize("config", ["ccr_truth", "causalds", "causalds_exams"])
+@pytest.mark.parametrize("damage", ["missing", "another byte", "no Parquet"])
+def test_a_shard_that_is_missing_or_whose_hash_differs(release, config, damage):
+    """All stop the gate: rows of another file prove nothing."""
+    shard = release / "public" / config / "dev-00000-of-00001.parquet"
     if damage == "missing":
         shard.unlink()
     else:
-        shard.write_bytes(shard.read_bytes() + b" ")
-    says = problems(release, "public shards")
-    assert "ccr_truth/dev-00000-of-00001.parquet" in says
+        shard.write_bytes(shard.read_bytes() + b" " if "byte" in damage else b"no Parquet")
+    assert f"{config}/dev-00000-of-00001.parquet" in problems(release, "public shards")
     assert grader(["verify", str(release)]) == 1
 
 
