@@ -14,8 +14,7 @@ from pathlib import Path
 from builder.commands.common import OK, add, composition_table
 from builder.release.attempts import list_counts
 from builder.release.manifest import read_manifest
-from builder.release.reader import SIDES, naming_damage, public_side
-from builder.release.tables import split_tables
+from builder.release.reader import SIDES, naming_damage, public_side, split_tables
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import write_text

@@ -21,8 +21,16 @@ from sklearn.model_selection import KFold, permutation_test_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.public import LeakSubject, disclosures, features
-from builder.release.reader import naming_damage, public_side, rows, shards, splits
-from builder.release.tables import SplitTables, split_tables, truth_side
+from builder.release.reader import (
+    SplitTables,
+    naming_damage,
+    public_side,
+    rows,
+    shards,
+    split_tables,
+    splits,
+    truth_side,
+)
 from builder.splits.track import Track
 
 LEVEL: Final = 0.01

@@ -17,8 +17,8 @@ from typing import Any, Final
 from builder.release.arrow import content_sha256
 from builder.release.manifest import LIBRARIES, source_sha256
 from builder.release.parts import Part
+from builder.release.reader import PartRows, Row, SplitTables, read_part
 from builder.release.rows import read_task
-from builder.release.tables import PartRows, Row, SplitTables, read_part
 from builder.splits.track import SceneRow, TaskRow, Track
 from grader.errors import UsageError, error_text
 from grader.io.files import write_text

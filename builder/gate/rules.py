@@ -33,10 +33,10 @@ from builder.release.reader import (
     rows,
     shards,
     splits,
+    truth_side,
 )
 from builder.release.rows import COMMITMENTS, FLAT, TASKS
 from builder.release.shards import COMMITTED, CONFIG
-from builder.release.tables import truth_side
 from builder.splits.track import Track
 from grader.errors import UsageError
 

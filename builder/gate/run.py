@@ -35,8 +35,7 @@ from builder.gate.rules import Tables, schema_problems, secrecy_problems
 from builder.release.engine import Workers
 from builder.release.floors import FloorRow, check_floors
 from builder.release.parts import Origin, Part, read_staged, stage_part
-from builder.release.reader import groups, open_shard, public_side, shards
-from builder.release.tables import truth_side
+from builder.release.reader import groups, open_shard, public_side, shards, truth_side
 from builder.splits.track import Track
 from grader.io.process import processors
 from grader.opening import open_release

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fake_builder
-import gate_release
 import pytest
 from fake_builder import ENVIRONMENT, SECRET, SPLIT_FILE
+from gate_release import SPLITS
+from ungated import build_ungated
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -60,8 +61,10 @@ def built(shared: Callable[[str, Callable[[Path], object]], Path]) -> Path:
 
     def make(folder: Path) -> None:
         folder.mkdir()
+        (folder / "gated.toml").write_text(SPLITS, encoding="utf-8")
         with pytest.MonkeyPatch.context() as monkeypatch:
-            gate_release.build(folder, monkeypatch)
+            monkeypatch.setenv("GATE_SECRET", SECRET)
+            build_ungated(folder / "gated.toml", folder / "release")
 
     return shared("gated", make) / "release"
 

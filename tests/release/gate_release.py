@@ -8,8 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fake_builder import SECRET
-from ungated import build_ungated
 
 from builder.build import check_release
 
@@ -55,31 +53,29 @@ causalds = { tasks = "all" }
 Rows = list[dict[str, Any]]
 
 
-def build(folder: Path, monkeypatch: Any, splits: str = SPLITS) -> Path:
-    """Builds the release of a split file under ``folder`` without running a gate over it."""
-    monkeypatch.setenv("GATE_SECRET", SECRET)
-    file = folder / "gated.toml"
-    file.write_text(splits, encoding="utf-8")
-    return build_ungated(file, folder / "release")
-
-
 def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | None]) -> None:
-    """Changes the rows of a config's first shard and puts its new hash and row count into the
-    manifest; ``name`` is config and split."""
-    (shard,) = (
-        path.relative_to(release / side).as_posix()
-        for path in (release / side).glob(f"{name}-00000-of-*.parquet")
-    )
-    path = release / side / shard
-    table = pq.read_table(path)
-    rows = table.to_pylist()
-    rows = change(rows) or rows
-    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    """Changes the rows of a config's first shard; ``name`` is config and split."""
+
+    def changed(table: pa.Table) -> pa.Table:
+        rows = table.to_pylist()
+        return pa.Table.from_pylist(change(rows) or rows, schema=table.schema)
+
+    replace_table(release, side, name, changed)
+
+
+def replace_table(
+    release: Path, side: str, name: str, change: Callable[[pa.Table], pa.Table]
+) -> None:
+    """Changes the table of a config's first shard and puts its new hash and row count into the
+    manifest."""
+    (path,) = (release / side).glob(f"{name}-00000-of-*.parquet")
+    table = change(pq.read_table(path))
+    pq.write_table(table, path)
     manifest = release / side / "manifest.json"
     document = json.loads(manifest.read_text(encoding="utf-8"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    size = path.stat().st_size
-    document["shards"][shard] |= {"sha256": digest, "bytes": size, "rows": len(rows)}
+    told = {"sha256": digest, "bytes": path.stat().st_size, "rows": table.num_rows}
+    document["shards"][path.relative_to(release / side).as_posix()] |= told
     manifest.write_text(json.dumps(document), encoding="utf-8")
 
 

@@ -1,29 +1,28 @@
 """A build gives the same bytes whatever happens on the way, and never half a release."""
 
 import json
+import os
 import re
 import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fake_builder import ENVIRONMENT, OTHER_SECRET, SECRET, small_track, tree
+from fake_builder import ENVIRONMENT, OTHER_SECRET, SECRET, tree
 from killed_builds import forked_build
+from threadpoolctl import threadpool_info
 
-from builder.build import build_release
 from builder.release import shards as shards_module
+from builder.release.engine import InstanceFailed, WorkerDied, Workers
+from builder.release.manifest import read_manifest
 from builder.release.parts import Origin, stage_part
-from builder.release.progress import Reporter
 from builder.release.shards import ConfigJob, write_config
 from builder.release.workspace import Workspace, open_workspace
-from builder.splits.config import load_config
-from builder.splits.roots import read_roots
-from builder.tracks import TRACKS
-from grader.io.schemas import first_problem
 
 
 @pytest.mark.slow
@@ -193,39 +192,35 @@ def test_shards_follow_the_published_format(tiny):
     assert sizes == [20, 20, 5]
 
 
-def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, monkeypatch, tmp_path):
+def test_many_shards_hold_the_same_rows_as_one(
+    tiny, split_file, command, secret, monkeypatch, tmp_path
+):
     """A cut between shards must lose or repeat nothing."""
     out = tmp_path / "many"
     monkeypatch.setattr(shards_module, "SHARD_BYTES", 9000)
-    with small_track():
-        config = load_config(split_file, TRACKS)
-        roots = read_roots(config)
-        build_release(config, out, roots, workers=1, reporter=Reporter(quiet=True))
+    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
     shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))
     assert [file.name for file in shards] == [f"dev-0000{i}-of-00003.parquet" for i in range(3)]
-    manifests = [
-        json.loads((folder / "public/manifest.json").read_text()) for folder in (tiny, out)
-    ]
-    for config_name in ("causalds_scenes", "causalds", "causalds_truth"):
-        whole = pq.read_table(tiny / f"public/{config_name}")
-        assert pq.read_table(out / f"public/{config_name}").equals(whole)
-        mine, theirs = (manifest["configs"][config_name] for manifest in manifests)
-        assert mine["dev"]["content_sha256"] == theirs["dev"]["content_sha256"]
+    mine, theirs = (read_manifest(folder / "public")["configs"] for folder in (tiny, out))
+    for config in ("causalds_scenes", "causalds", "causalds_truth"):
+        whole = pq.read_table(tiny / f"public/{config}")
+        assert pq.read_table(out / f"public/{config}").equals(whole)
+        hashes = (told[config]["dev"]["content_sha256"] for told in (mine, theirs))
+        assert len({*hashes}) == 1
 
 
 def test_manifests_fit_their_schema_and_count_what_is_there(tiny):
     """The manifest is what strangers trust; it must agree with the files."""
     for side in ("public", "private"):
-        manifest = json.loads((tiny / side / "manifest.json").read_text())
-        assert first_problem("manifest", manifest) is None
+        manifest = read_manifest(tiny / side)
         files = {file.relative_to(tiny / side).as_posix() for file in tiny.glob(f"{side}/*/*")}
         assert files == set(manifest["shards"])
         for name, entry in manifest["shards"].items():
             assert pq.ParquetFile(tiny / side / name).metadata.num_rows == entry["rows"]
             assert (tiny / side / name).stat().st_size == entry["bytes"]
-    public = json.loads((tiny / "public/manifest.json").read_text())
-    assert public["splits"]["dev"]["tracks"]["causalds"]["rejections"] == {"bound not met": 9}
-    hidden = public["splits"]["test"]["tracks"]["causalds"]
+    splits = read_manifest(tiny / "public")["splits"]
+    assert splits["dev"]["tracks"]["causalds"]["rejections"] == {"bound not met": 9}
+    hidden = splits["test"]["tracks"]["causalds"]
     assert "rejections" not in hidden and "structures" not in hidden["realised"]
 
 
@@ -254,13 +249,6 @@ def test_odd_folder_names_are_only_names(split_file, command, secret, tmp_path: 
     assert command("plan", file) == 0
 
 
-def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, tmp_path, capsys):
-    """Two terminals building into one folder would interleave their parts."""
-    with open_workspace(Workspace(tmp_path / "r"), "other", fresh=False):
-        assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
-    assert "another build is at work" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_build_killed_anywhere_leaves_no_secret_open_and_goes_on_to_the_same_bytes(
     tiny, split_file, tmp_path
@@ -282,16 +270,97 @@ def test_a_build_killed_anywhere_leaves_no_secret_open_and_goes_on_to_the_same_b
 
 
 def test_what_a_killed_build_left_is_removed_when_its_release_is_found(
-    tiny, split_file, command, secret, tmp_path
+    tiny, split_file, command, secret, tmp_path, capsys
 ):
-    """Staged parts are private rows; and those of a build at work are left alone."""
-    out = Path(shutil.copytree(tiny, tmp_path / "r"))
-    parts = tmp_path / "r.partial" / "parts"
-    parts.mkdir(parents=True)
-    (parts.parent / "state.json").write_text("{}")
+    """Staged parts are private rows; and those of a build at work are left alone. Two terminals
+    that build into one folder would interleave their parts."""
+    out = tmp_path / "r"
     arguments = ("build", split_file, "--out", out, "--workers", 1)
     with open_workspace(Workspace(out), "another", fresh=False):
+        assert command(*arguments) == 2
+        assert "another build is at work" in capsys.readouterr().err
+        shutil.copytree(tiny, out)
         assert command(*arguments) == 0
-        assert parts.parent.is_dir()
+        assert (tmp_path / "r.partial").is_dir()
     assert command(*arguments) == 0
-    assert not parts.parent.exists() and tree(out) == tree(tiny)
+    assert not (tmp_path / "r.partial").exists() and tree(out) == tree(tiny)
+
+
+def slow_square(number: int) -> int:
+    """Earlier items take longer, so that completion order differs from item order."""
+    time.sleep(0.1 if number == 0 else 0.0)
+    return number * number
+
+
+def threads(_: int) -> tuple[set[int], str | None]:
+    """The threads of every linear algebra library here, and what children would inherit."""
+    import numpy  # noqa: F401 - loads the library that is asked about
+
+    return {pool["num_threads"] for pool in threadpool_info()}, os.environ.get("OMP_NUM_THREADS")
+
+
+def whoami(_: int) -> int:
+    """Takes a moment, so that every worker does something."""
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def misbehave(number: int) -> int:
+    """Fails, or takes the whole process along."""
+    if number == 3:
+        raise InstanceFailed("ccr/dev/3", "three", "a trace")
+    if number == 5:
+        os._exit(1)
+    return number
+
+
+class Untellable(Exception):
+    """An exception that cannot be made anew from its arguments."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+
+
+def complains(number: int) -> int:
+    raise Untellable("odd", f"of {number}")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_all_results_come_and_linear_algebra_runs_on_one_thread(count):
+    """The number of threads changes the last bits of a sum, and eight workers of eight threads."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    with Workers(count) as workers:
+        assert sorted(workers.map(slow_square, range(5))) == [0, 1, 4, 9, 16]
+        for counts, _ in workers.map(threads, range(2)):
+            assert counts <= {1}
+        assert list(workers.map(slow_square, [])) == []
+    assert os.environ.get("OMP_NUM_THREADS") == before
+
+
+def test_errors_pass_through_and_workers_go_on():
+    """An exception must keep its type on the way out of a process; a second stage of work finds the
+    workers of the first."""
+    with Workers(2) as workers:
+        first = set(workers.map(whoami, range(6)))
+        with pytest.raises(InstanceFailed, match=r"ccr/dev/3.*three.*trace"):
+            list(workers.map(misbehave, [1, 2, 3, 4]))
+        with pytest.raises(RuntimeError, match=r"(?s)in complains.*Untellable: of [12]"):
+            list(workers.map(complains, [1, 2]))
+        assert set(workers.map(whoami, range(6))) == first and os.getpid() not in first
+    with Workers(1) as workers, pytest.raises(InstanceFailed, match=r"ccr/dev/3.*three.*trace"):
+        list(workers.map(misbehave, [1, 2, 3, 4]))
+
+
+def test_a_dead_worker_is_one_line_that_names_what_was_in_work():
+    """The pool's own message names neither item nor cause."""
+    with Workers(2) as workers, pytest.raises(WorkerDied, match=r"died with .*5.* in work"):
+        list(workers.map(misbehave, [1, 5, 1, 1]))
+
+
+def test_a_cluster_without_ray_is_one_line(split_file, command, secret, monkeypatch, tmp_path,
+                                           capsys):  # fmt: skip
+    """The extra is not everybody's."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert command("build", split_file, "--out", tmp_path / "out", "--ray") == 2
+    says = "--ray: ray is not installed here; pip install 'causal-exams[ray]'"
+    assert says in capsys.readouterr().err

@@ -13,7 +13,7 @@ from builder.build import check_release
 from builder.commands.main import main
 from builder.gate.exams import exam_lines
 from builder.gate.rules import schema_problems, secrecy_problems
-from builder.release.tables import split_tables
+from builder.release.reader import split_tables
 from builder.tracks import TRACKS
 from grader.opening import open_release
 

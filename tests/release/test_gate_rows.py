@@ -32,7 +32,7 @@ from builder.gate.part_check import (
 from builder.gate.rules import Tables
 from builder.gate.run import take_apart
 from builder.release.parts import Part
-from builder.release.tables import read_part
+from builder.release.reader import read_part
 from builder.tracks import TRACKS
 from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission

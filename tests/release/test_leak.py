@@ -7,7 +7,7 @@ half have another private fact, as two plans that look alike to a test taker wou
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from builder.gate.leak import (
     sample_tables,
 )
 from builder.gate.public import disclosures, features
-from builder.release.tables import SplitTables, split_tables
+from builder.release.reader import SplitTables, split_tables
 from builder.splits.track import RowPlace, TaskRow
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.public import leak_facts
@@ -260,10 +260,6 @@ def _copies(tables: SplitTables, task: TaskRow, change: Change, plant: Plant) ->
     )
 
 
-def _honest(task: TaskRow, _: bool) -> TaskRow:
-    return task
-
-
 def _told_by_the_id(task: TaskRow, other: bool) -> TaskRow:
     name = f"{task.task_id[:-1]}{'a' if other else 'b'}"
     return replace(task, task_id=name, answer_file=f"{name}.json")
@@ -309,40 +305,32 @@ CASES = {
 }
 
 
-def _report(release: Path, track: str, plant: Plant) -> tuple[float, LeakReport]:
-    variant, change, fact, _ = CASES[track]
-    tables = split_tables(release, track, "dev")
-    task = next(one for one in tables.tasks.values() if one.key == variant and _fits(tables, one))
-    report = leaks_of([_copies(tables, task, change, plant)], TRACKS)
-    return next(row.p for row in report.rows if row.fact == fact), report
-
-
 def _fits(tables: SplitTables, task: TaskRow) -> bool:
     """Whether the change is one: of a context whose answers are mostly yes."""
     answers = json.loads(tables.truth[task.task_id]["target_json"]).get("answers")
     return answers is None or 2 * answers["do_true"].count("1") > len(answers["do_true"])
 
 
-@pytest.mark.parametrize("track", sorted(CASES))
-def test_honest_tasks_of_every_track_are_clean(mini_release: Path, track: str) -> None:
-    """A test that fires on honest releases would be switched off."""
-    p, report = _report(mini_release, track, _honest)
-    assert not report.leaks and p > report.threshold, report.markdown()
+PLANTS = [
+    *((track, None) for track in CASES),
+    *(("replayscm", plant) for plant in (_told_by_the_id, _told_by_the_prompt)),
+    *((track, own) for track, (_, _, _, own) in CASES.items()),
+]
 
 
-def _plants() -> Iterator[tuple[str, Plant]]:
-    yield from (("replayscm", plant) for plant in (_told_by_the_id, _told_by_the_prompt))
-    yield from ((track, own) for track, (_, _, _, own) in sorted(CASES.items()))
-
-
-@pytest.mark.parametrize(("track", "plant"), list(_plants()))
-def test_a_leak_planted_in_any_track_is_caught(mini_release, monkeypatch, track, plant):
+@pytest.mark.parametrize(("track", "plant"), PLANTS)
+def test_a_leak_planted_in_any_track_is_caught(mini_release, one_fact, track, plant):
     """By an order or a name of the track's own; by an id and a line more in the prompt, which every
-    track has. The other facts are left out: fewer permutations are then enough."""
-    fact = CASES[track][2]
-    monkeypatch.setattr(leak, "facts", lambda *one: {fact: facts(*one)[fact]})
-    p, report = _report(mini_release, track, plant)
-    assert p <= report.threshold, report.markdown()
+    track has. Honest tasks of every track are clean."""
+    variant, change, fact, _ = CASES[track]
+    tables = split_tables(mini_release, track, "dev")
+    task = next(one for one in tables.tasks.values() if one.key == variant and _fits(tables, one))
+    if plant is not None:  # fewer permutations are enough for one fact
+        one_fact(fact)
+    copies = _copies(tables, task, change, plant or (lambda one, _: one))
+    report = leaks_of([copies], TRACKS)
+    p = next(row.p for row in report.rows if row.fact == fact)
+    assert (p <= report.threshold) is bool(report.leaks) is (plant is not None), report.markdown()
 
 
 @pytest.mark.parametrize("track", list(TRACKS))

@@ -13,7 +13,7 @@ import pytest
 from puzzles import Item, built, items
 
 from builder.gate.part_check import CERTIFICATES, Findings, grade_known_answers
-from builder.release.tables import PartRows
+from builder.release.reader import PartRows
 from builder.tracks import TRACKS
 from builder.tracks.replayscm.check import audit_instance
 from builder.tracks.replayscm.generate import SHORTCUT_SIZE, _small_functions
