@@ -32,6 +32,7 @@ from builder.release.reader import (
     truth_side,
 )
 from builder.splits.track import Track
+from builder.stories.texts import markdown_table
 
 LEVEL: Final = 0.01
 """The chance that a release without any leak is called leaking."""
@@ -90,38 +91,31 @@ class LeakReport:
         return tuple(row for row in self.rows if row.p <= self.threshold)
 
     def markdown(self) -> str:
-        """Return the results as a Markdown table, then what was not tested and why."""
-        lines = [
-            f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
-            f"{self.threshold:.2g}. A row is an instance with one task. Of a split with "
-            f"more than {INSTANCES}, {INSTANCES} are drawn by hashes of their public ids.",
-            "",
-            "| where | fact | rows | classes | score | permuted | N | p | |",
-            "|---|---|--:|--:|--:|--:|--:|--:|---|",
-            *map(self._line, self.rows),
-            "",
-        ]
-        if not self.rows:
-            lines = [
-                "Nothing could be tested, which is no failure: among so few instances no fact has "
-                f"two classes of {MIN_CLASS} rows that share their disclosures. The evidence is "
-                "the `GATE.md` of a large release of the same builder, such as `main`.",
-                "",
-            ]
+        """Return the section of a report: a table of results, then what was not tested and why."""
+        head = ("where", "fact", "rows", "classes", "score", "permuted", "N", "p", "")
+        cells = []
+        for r in self.rows:
+            numbers = f"{r.rows}", f"{r.classes}", f"{r.score:.4f}", f"{r.permuted:.4f}"
+            verdict = "**leaks**" if r.p <= self.threshold else "clean"
+            cells.append([r.where, r.fact, *numbers, f"{r.permutations}", f"{r.p:.2g}", verdict])
+        note = (
+            f"A fact leaks if p ≤ {LEVEL}/{len(cells)} = {self.threshold:.2g}. A row is an "
+            f"instance with one task. Of a split with more than {INSTANCES}, {INSTANCES} are "
+            "drawn by hashes of their public ids."
+        )
+        text = f"{markdown_table('Leak test', head, cells)}\n\n{note}\n"
+        if not cells:
+            text = (
+                "## Leak test\n\nNothing could be tested, which is no failure: among so few "
+                f"instances no fact has two classes of {MIN_CLASS} rows that share their "
+                "disclosures. The evidence is the `GATE.md` of a large release of the same "
+                "builder, such as `main`.\n"
+            )
         reasons: dict[tuple[str, str], list[str]] = {}
         for where, fact, reason in self.skipped:
             reasons.setdefault((where, reason), []).append(fact)
-        lines += ["Not tested:", ""] if reasons else []
-        lines += [f"- {where}, {why}: {'; '.join(them)}" for (where, why), them in reasons.items()]
-        return "\n".join(lines) + "\n"
-
-    def _line(self, row: LeakRow) -> str:
-        """Return a row of the table, with the verdict."""
-        verdict = "**leaks**" if row.p <= self.threshold else "clean"
-        return (
-            f"| {row.where} | {row.fact} | {row.rows} | {row.classes} | {row.score:.4f} | "
-            f"{row.permuted:.4f} | {row.permutations} | {row.p:.2g} | {verdict} |"
-        )
+        lines = [f"- {where}, {why}: {'; '.join(them)}" for (where, why), them in reasons.items()]
+        return "\n".join([text, "Not tested:", "", *lines, ""] if lines else [text])
 
 
 class ClassMeans(BaseEstimator):  # type: ignore[misc]

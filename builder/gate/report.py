@@ -65,7 +65,7 @@ class GateReport:
         if self.floors:
             text += ["", _floor_table(self.floors)]
         if self.leaks is not None:
-            text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
+            text += ["", self.leaks.markdown().rstrip("\n")]
         return "\n".join(text) + "\n"
 
 

@@ -175,8 +175,8 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
         what = "use lower-case letters, digits and _ (not 'all'), such as dev"
         raise file.problem(f"splits.{name}", f"no good split name; {what}")
     table = TomlTable(file.values["splits"][name], f"{file.where}splits.{name}.", file.beside)
-    own: dict[str, Any] = dict.fromkeys(tracks, (dict[str, Any] | None, None))
-    told = check(create_model("_SplitOfTracks", __base__=_Split, **own), table)
+    tables: dict[str, Any] = dict.fromkeys(tracks, (dict[str, Any] | None, None))
+    told = check(create_model("_SplitOfTracks", __base__=_Split, **tables), table)
     named = {
         track: TomlTable(table.values[track], f"{table.where}{track}.", table.beside)
         for track in sorted(tracks)
@@ -193,13 +193,9 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
     )
     planned = []
     for track, settings in parsed.items():
-        models = tuple(
-            (draw.exam, draw.model)
-            for draw in draws
-            if draw.track == track and draw.model is not None
-        )
-        exams = tracks[track].exams
-        if models and exams is not None and told.truth == "private":
+        own = [draw for draw in draws if draw.track == track and draw.model is not None]
+        if (exams := tracks[track].exams) and own and told.truth == "private":
+            models = tuple((draw.exam, draw.model) for draw in own)
             settings = exams.plan_for(settings, models, f"{table.where}{track}")
         planned.append((track, settings))
     split = SplitConfig(name, told.truth, told.seed, told.secret_env, tuple(planned), draws)
