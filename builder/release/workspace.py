@@ -6,7 +6,6 @@ else, and are removed with it.
 """
 
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,13 +16,12 @@ from typing import Any, Final
 
 from builder.release.manifest import MANIFEST, read_manifest
 from grader.errors import UsageError
-from grader.io.jsonio import canonical_json
 from grader.release.side import Side
 
 GATE_FILE: Final = "GATE.md"
 """The file with the gate's findings, beside both sides of a release."""
 
-_STATE: Final = "state.json"
+_STATE: Final = "fingerprint"
 _REPLACED: Final = "replaced"
 _LOCK: Final = ".lock"
 
@@ -145,12 +143,11 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
                 f"--out {workspace.out}: another build is at work in {folder}; wait for it or "
                 "name another --out"
             ) from None
-        same = not fresh and _state(folder) == fingerprint
+        state = folder / _STATE
+        same = not fresh and state.is_file() and state.read_bytes() == fingerprint.encode()
         if not same:
             shutil.rmtree(workspace.parts, ignore_errors=True)
-            (folder / _STATE).write_text(
-                canonical_json({"fingerprint": fingerprint}), encoding="utf-8"
-            )
+            state.write_text(fingerprint, encoding="utf-8")
         shutil.rmtree(workspace.release, ignore_errors=True)
         shutil.rmtree(folder / _REPLACED, ignore_errors=True)
         (workspace.release / "public").mkdir(parents=True)
@@ -175,13 +172,3 @@ def _remove_staged(workspace: Workspace) -> None:
         if entry.is_dir():
             shutil.rmtree(entry)
     shutil.rmtree(workspace.folder)
-
-
-def _state(folder: Path) -> str | None:
-    """Return the fingerprint of the build whose parts are in ``folder``, None if it cannot be
-    read."""
-    try:
-        fingerprint = json.loads((folder / _STATE).read_bytes())["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return str(fingerprint)
