@@ -21,6 +21,7 @@ from builder.graphs.identification import (
 )
 from builder.graphs.motifs import MOTIFS
 from builder.release.exams import EXAM_SCHEMA
+from builder.release.rows import TrueValue, task_row, truth_row
 from builder.tracks.causalds.rows import PRIVATE_CONFIGS
 from builder.tracks.causalds.rows import SCHEMAS as FORMAT
 from grader.tracks import VARIANTS
@@ -131,27 +132,14 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
             task_id = plan.task_id(task_id, motif.name)
         inputs, target = _ask(variant.key, motif, told, kinds, rng)
         abstain = variant.shape.abstainable and not identifiable
-        numeric = variant.shape.name == "ate"
+        is_number = variant.shape.name == "ate" and not abstain
+        number = TrueValue(value, 0.0, None, "graph") if is_number else None
         shown = {**inputs, "variant": variant.key}
-        tables["causalds"].append(
-            {
-                "task_id": task_id, "instance_id": instance, "track": "causalds",
-                "rung": variant.rung, "family": variant.family, "variant": variant.name,
-                "view": "clean", "input_mode": variant.shape.input_mode,
-                "prompt": f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in {task_id}.json.",
-                "answer_schema": variant.shape.name, "answer_file": f"{task_id}.json",
-                "inputs_json": json.dumps(inputs),
-            }
-        )  # fmt: skip
+        prompt = f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in {task_id}.json."
+        tables["causalds"].append(task_row(task_id, instance, variant, prompt, inputs))
         tables["causalds_truth"].append(
-            {
-                "task_id": task_id, "instance_id": instance, "should_abstain": abstain,
-                "structure": motif.name, "value": value if numeric and not abstain else None,
-                "value_se": 0.0 if numeric and not abstain else None,
-                "value_draws": None, "value_source": "graph" if numeric else None,
-                "target_json": json.dumps(target),
-            }
-        )  # fmt: skip
+            truth_row(task_id, instance, motif.name, target, number, should_abstain=abstain)
+        )
 
 
 def _ask(

@@ -99,11 +99,6 @@ def test_an_unchecked_release_says_so_and_is_neither_published_nor_ranked(
     assert "ranks nobody; build it without --unchecked" in capsys.readouterr().err
 
 
-def heed_interrupts():
-    """Children of a background job ignore SIGINT unless told otherwise."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.slow
 def test_ctrl_c_keeps_finished_parts(split_file, tmp_path):
     """Stopping a long build is ordinary, not an accident."""
@@ -111,7 +106,9 @@ def test_ctrl_c_keeps_finished_parts(split_file, tmp_path):
         [sys.executable, fake_builder.__file__, "build", str(split_file), "--workers", "1",
          "--out", str(tmp_path / "r")],
         env=ENVIRONMENT | {"TINY_SECRET": SECRET, "FAKE_SLOW": "0.05"},
-        stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
+        stderr=subprocess.PIPE, text=True,
+        # Children of a background job ignore SIGINT unless told otherwise.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("r.partial/parts/causalds/*/*/part.json")):

@@ -1,6 +1,7 @@
 """Rows, answers and exams of a release that say something wrong: the gate finds and names each."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -62,19 +63,15 @@ def test_a_wrong_label_is_caught_though_it_grades_itself_right(release, tmp_path
         assert any(found.problems[TRUTHS] for found in checked) is edited
 
 
-def _another_answer(rows: Rows) -> None:
-    rows[0]["answer"] += " "
-
-
-def _another_prompt(rows: Rows) -> None:
-    rows[0]["prompt"] += " Think twice."
+def _longer(column: str) -> Callable[[Rows], None]:
+    return lambda rows: rows[0].update({column: rows[0][column] + " "})
 
 
 @pytest.mark.parametrize(
     ("split", "change", "says"),
     [
-        ("dev", _another_answer, "the answer to {} is not the right one"),
-        ("dev", _another_prompt, "{} is not as its track's config has it"),
+        ("dev", _longer("answer"), "the answer to {} is not the right one"),
+        ("dev", _longer("prompt"), "{} is not as its track's config has it"),
         ("dev", lambda rows: rows[1:], "{} is absent"),
         ("test", lambda rows: rows[0].update(answer="{}"), "{} has an answer, and its truth is"),
     ],
@@ -98,14 +95,6 @@ def _other_rung(rows: Rows) -> None:
     rows[0]["rung"] = 3 if rows[0]["rung"] != 3 else 1
 
 
-def _undeclared_input(rows: Rows) -> None:
-    rows[0]["inputs_json"] = json.dumps({**json.loads(rows[0]["inputs_json"]), "hint": 1})
-
-
-def _no_story(rows: Rows) -> None:
-    rows[0]["prompt"] = f"Answer in {rows[0]['answer_file']}."
-
-
 def _strange_name(rows: Rows) -> None:
     row = next(row for row in rows if row["variant"] == "method_label")
     inputs = json.loads(row["inputs_json"])
@@ -117,8 +106,8 @@ def _strange_name(rows: Rows) -> None:
     ("change", "says"),
     [
         (_other_rung, "rung is "),
-        (_undeclared_input, "inputs_json is "),
-        (_no_story, "the prompt does not hold the story"),
+        (lambda rows: rows[0].update(inputs_json='{"hint":1}'), "inputs_json is "),
+        (lambda rows: rows[0].update(prompt=rows[0]["answer_file"]), "does not hold the story"),
         (_strange_name, "Nobody"),
     ],
 )

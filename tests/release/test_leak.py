@@ -279,14 +279,6 @@ def _turned(key: str) -> Plant:
     return plant
 
 
-def _another_suite(target: dict[str, Any], _: dict[str, Any]) -> None:
-    target["suite"] = "another"
-
-
-def _undetermined(target: dict[str, Any], _: dict[str, Any]) -> None:
-    target["determined"] = not target["determined"]
-
-
 def _renamed(task: TaskRow, other: bool) -> TaskRow:
     """The effect stands before or after the cause by its letters, as the fact says."""
     cause, effect = task.inputs["cause"], "A0" if other else "ZZ99"
@@ -299,10 +291,16 @@ def _no_answers(target: dict[str, Any], _: dict[str, Any]) -> None:
 
 
 CASES = {
-    "causalab": ("laboratory.linear", _another_suite, "suite", _turned("variables")),
-    "replayscm": ("induction.hidden", _undetermined, "determined", _turned("variables")),
+    "causalab": (
+        "laboratory.linear", lambda target, _: target.update(suite="another"), "suite",
+        _turned("variables"),
+    ),
+    "replayscm": (
+        "induction.hidden", lambda target, _: target.update(determined=not target["determined"]),
+        "determined", _turned("variables"),
+    ),
     "ccr": ("simulation.pair", _no_answers, "do_true, mostly yes", _renamed),
-}
+}  # fmt: skip
 
 
 def _fits(tables: SplitTables, task: TaskRow) -> bool:
