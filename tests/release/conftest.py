@@ -1,18 +1,14 @@
 """A small split file and the builder with a small track, for every test of the release."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import fake_builder
 import pytest
-from fake_builder import ENVIRONMENT, SECRET, SPLIT_FILE
+from fake_builder import SECRET, SPLIT_FILE
 from gate_release import SPLITS
 from ungated import build_ungated
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -31,28 +27,7 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def command() -> Callable[..., int]:
     """Runs a builder command in this process, with the small track and a gate that passes."""
-
-    def run(*arguments: object) -> int:
-        return fake_builder.main([str(argument) for argument in arguments])
-
-    return run
-
-
-@pytest.fixture
-def process() -> Run:
-    """Runs a builder command in a process of its own; variables as keywords."""
-
-    def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, fake_builder.__file__, *map(str, arguments)],
-            env=ENVIRONMENT | variables,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run
+    return lambda *arguments: fake_builder.main([*map(str, arguments)])
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import fake_builder
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,8 +26,16 @@ from builder.release.shards import ConfigJob, write_config
 from builder.release.workspace import Workspace, open_workspace
 
 
+def process(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a builder command in a process of its own."""
+    words = [sys.executable, fake_builder.__file__, *map(str, arguments)]
+    return subprocess.run(
+        words, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=120
+    )
+
+
 @pytest.mark.slow
-def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, process, tmp_path):
+def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, tmp_path):
     """Set order or completion order in a file would make every rebuild look like a change."""
     done = process(
         "build", split_file, "--out", tmp_path / "b", "--workers", 2,
@@ -55,7 +64,7 @@ def test_a_killed_build_is_resumed_to_the_same_bytes(
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_reported_and_costs_only_its_part(split_file, process, tmp_path):
+def test_a_worker_that_dies_is_reported_and_costs_only_its_part(split_file, tmp_path):
     """The pool's own message names neither cause nor cure."""
     done = process(
         "build", split_file, "--out", tmp_path / "d", "--workers", 2,

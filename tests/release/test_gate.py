@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from gate_release import Rows, edit, failures
+from gate_release import edit, failures
 
 from builder.build import check_release
 from builder.commands.main import main
@@ -54,13 +54,9 @@ def test_an_exam_that_is_not_what_was_requested_is_caught(release: Path) -> None
 
 def test_exams_name_existing_tasks_once(release: Path) -> None:
     """A repeated task counts twice; in a private split, two exams share one hidden world."""
-
-    def repeat(rows: Rows) -> None:
-        rows[1]["task_id"] = rows[0]["task_id"]
-
     edit(release, "public", "causalds_exams/test", lambda rows: rows[1:])
     assert "in 0 exams of a private split" in failures(release)["exams"]
-    edit(release, "public", "causalds_exams/test", repeat)
+    edit(release, "public", "causalds_exams/test", lambda r: r[1].update(task_id=r[0]["task_id"]))
     assert "is there twice" in failures(release)["test tasks"]
 
 
@@ -72,12 +68,9 @@ def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
     (public / "NOTES.txt").write_text(f"built 00{key}ff", encoding="utf-8")
     (problem,) = secrecy_problems(release)
     assert "its key is in the public repository" in problem
-
-    def tell(rows: Rows) -> None:
-        rows[0]["story"] += next(iter(table.worlds.values()))["world_json"]
-
     (public / "NOTES.txt").unlink()
-    edit(release, "public", "causalds_scenes/test", tell)
+    world = next(iter(table.worlds.values()))["world_json"]
+    edit(release, "public", "causalds_scenes/test", lambda r: r[0].update(story=f"It is {world}!"))
     (problem,) = secrecy_problems(release)
     assert "its world is in the public repository" in problem
 
