@@ -4,15 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 from rich.text import Text
 
 from grader.pages.terminal import console
@@ -61,17 +53,8 @@ class Reporter:
         started = time.perf_counter()
         if not self.console.is_terminal:
             self.note(f"{title}: {total} to do")
-        with Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self.console,
-            transient=True,
-            disable=self.quiet or not self.console.is_terminal,
-        ) as bar:
+        hidden = self.quiet or not self.console.is_terminal
+        with Progress(console=self.console, transient=True, disable=hidden) as bar:
             task = bar.add_task(title, total=total)
             yield lambda: bar.advance(task)
         steps = f"{bar.tasks[task].completed:g} of {total}"
