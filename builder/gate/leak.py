@@ -159,15 +159,12 @@ class _FactTest:
     strata: Ints
 
 
-def leak_test(
-    release: Path, known: Mapping[str, Track], *, permutations: int = PERMUTATIONS
-) -> LeakReport:
-    """Run the leak test over a release folder. ``permutations`` is the number in the first test of
-    each fact. The result depends on it and on the release's bytes alone. Raises ``UsageError`` for
-    an absent release or private side."""
+def leak_test(release: Path, known: Mapping[str, Track]) -> LeakReport:
+    """Run the leak test over a release folder, on whose bytes alone the result depends. Raises
+    ``UsageError`` for an absent release or private side."""
     public = public_side(release)
     places = [(track, split) for track in known for split in splits(public, track)]
-    return leaks_of((sample_tables(release, *place) for place in places), known, permutations)
+    return leaks_of((sample_tables(release, *place) for place in places), known)
 
 
 def sample_tables(release: Path, track: str, split: str) -> SplitTables:
@@ -178,11 +175,9 @@ def sample_tables(release: Path, track: str, split: str) -> SplitTables:
     return split_tables(release, track, split, frozenset(names[:INSTANCES]).__contains__)
 
 
-def leaks_of(
-    chosen: Iterable[SplitTables], known: Mapping[str, Track], permutations: int = PERMUTATIONS
-) -> LeakReport:
+def leaks_of(chosen: Iterable[SplitTables], known: Mapping[str, Track]) -> LeakReport:
     """Run the leak test over ``chosen``, which has the rows of one track of one split each. A p
-    that is small after ``permutations`` permutations is tested again with more."""
+    that is small after ``PERMUTATIONS`` permutations is tested again with more."""
     tested: list[_FactTest] = []
     skipped: list[tuple[str, str, str]] = []
     for tables in chosen:
@@ -195,8 +190,8 @@ def leaks_of(
                 skipped.append((where, fact, found))
             else:
                 tested.append(found)
-    most = max(permutations, RESOLUTION * len(tested) - 1)
-    looks = [(permutations, SECOND_TEST), *([CLOSER] if most > CLOSER[0] else []), (most, 1.0)]
+    most = max(PERMUTATIONS, RESOLUTION * len(tested) - 1)
+    looks = [(PERMUTATIONS, SECOND_TEST), *([CLOSER] if most > CLOSER[0] else []), (most, 1.0)]
     with threadpool_limits(1):  # how sums are split among threads would enter their last bits
         return LeakReport(tuple(_test(item, looks) for item in tested), tuple(skipped))
 

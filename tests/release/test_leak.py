@@ -39,9 +39,13 @@ Rows = dict[str, list[dict[str, Any]]]
 """Rows by config."""
 
 
-def _leaks(plan: Plan, folder: Path, permutations: int = 99) -> LeakReport:
-    release = write(make_tables(plan), folder, private=plan.private)
-    return leak_test(release, TRACKS, permutations=permutations)
+@pytest.fixture(autouse=True)
+def _few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leak, "PERMUTATIONS", 99)
+
+
+def _leaks(plan: Plan, folder: Path) -> LeakReport:
+    return leak_test(write(make_tables(plan), folder, private=plan.private), TRACKS)
 
 
 @pytest.fixture
@@ -88,7 +92,7 @@ def test_a_planted_leak_is_caught(plant, fact, tmp_path, one_fact):
     tables = make_tables(Plan(scenes=98, variants=FEW))
     plant(tables)
     one_fact(fact)
-    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS)
     assert report.leaks, report.markdown()
 
 
@@ -108,11 +112,11 @@ def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path, one_fact):
         tables[config] = [row for row in tables[config] if row["task_id"] in kept]
     abstain = {row["task_id"]: row["should_abstain"] for row in tables["causalds_truth"]}
     one_fact("should abstain")
-    honest = leak_test(write(tables, tmp_path / "honest", private=True), TRACKS, permutations=99)
+    honest = leak_test(write(tables, tmp_path / "honest", private=True), TRACKS)
     assert not honest.leaks, honest.markdown()
     for row in tables["causalds"]:
         row["prompt"] += " Think." if abstain[row["task_id"]] else ""
-    report = leak_test(write(tables, tmp_path / "leaking", private=True), TRACKS, permutations=99)
+    report = leak_test(write(tables, tmp_path / "leaking", private=True), TRACKS)
     assert report.leaks, report.markdown()
 
 
@@ -140,7 +144,7 @@ def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
     """They share id and answer: in one test together, each would give away the others."""
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     _in_three_views(tables)
-    report = leak_test(write(tables, tmp_path), TRACKS, permutations=99)
+    report = leak_test(write(tables, tmp_path), TRACKS)
     assert not report.leaks, report.markdown()
     assert all(row.rows <= 98 for row in report.rows)
 
@@ -160,7 +164,7 @@ def test_the_report_is_a_function_of_the_release(tmp_path, one_fact):
     """GATE.md must not change between two runs over the same bytes."""
     one_fact("sign")
     plan = Plan(scenes=40, seed=3, variants=FEW)
-    first, second = (_leaks(plan, tmp_path / name, 19) for name in "ab")
+    first, second = (_leaks(plan, tmp_path / name) for name in "ab")
     assert first.rows and first.markdown() == second.markdown()
 
 

@@ -216,7 +216,8 @@ def test_a_leak(tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(leak, "facts", of_structure)
     monkeypatch.setattr(leak, "RESOLUTION", ENOUGH)
-    leaks = leak_test(write(make_tables(plan), tmp_path), TRACKS, permutations=99)
+    monkeypatch.setattr(leak, "PERMUTATIONS", 99)
+    leaks = leak_test(write(make_tables(plan), tmp_path), TRACKS)
     assert leaks.leaks and "structure" in leaks.markdown()
     assert {row.permutations for row in leaks.leaks} == {ENOUGH * len(leaks.rows) - 1}
     assert 1 / (ENOUGH * len(leaks.rows)) <= leaks.threshold
