@@ -48,7 +48,6 @@ prompts."""
 _KEY_DIGITS: Final = 64
 """Hexadecimal digits of a key or a salt."""
 _HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
-_SECRETS: Final = ("world_key", "world_json")
 
 
 class Tables:
@@ -160,15 +159,14 @@ def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]
     for name, track in tracks.items():
         expected |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
     for side in SIDES:
-        for config in configs(release / side):
-            for split in splits(release / side, config):
-                for path in shards(release / side, config, split):
-                    try:
-                        schema = open_shard(path).schema_arrow
-                    except UsageError:
-                        continue  # no Parquet, so its hash is wrong
-                    if (problem := _difference(schema, expected.get(config))) is not None:
-                        yield f"{side}/{config}/{path.name}: {problem}"
+        for path in sorted((release / side).glob("*/*.parquet")):
+            try:
+                schema = open_shard(path).schema_arrow
+            except UsageError:
+                continue  # no Parquet, so its hash is wrong
+            config = path.parent.name
+            if (problem := _difference(schema, expected.get(config))) is not None:
+                yield f"{side}/{config}/{path.name}: {problem}"
 
 
 def _difference(schema: pa.Schema, expected: pa.Schema | None) -> str | None:
@@ -216,8 +214,9 @@ def _secrets(private: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the texts of the private side that must not be public, each with the line that reports
     it: keys of instances and salts of commitments, and whole worlds as JSON."""
     keys, worlds = dict[str, str](), dict[str, str]()
-    for row in rows([*private.glob("*_worlds/*.parquet")], ["instance_id", *_SECRETS]):
-        name, key, world = row.values()
+    columns = ("instance_id", "world_key", "world_json")
+    for row in rows([*private.glob("*_worlds/*.parquet")], columns):
+        name, key, world = (row[column] for column in columns)
         keys[key] = f"{name}: its key is in the public repository"
         worlds[world] = f"{name}: its world is in the public repository"
     salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
