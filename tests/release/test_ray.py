@@ -74,9 +74,6 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     fsspec.filesystem("s3").clear_instance_cache()
 
 
-Command = Callable[..., list[str]]
-
-
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The split file; do not change."""
@@ -85,22 +82,17 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def build(scenes: Path) -> Command:
+def build(scenes: Path, out: Path, *options: str) -> list[str]:
     """The words of a build into a folder."""
-
-    def words(out: Path, *options: str) -> list[str]:
-        quiet = [sys.executable, "build_dataset.py", "build", str(scenes), "--workers", "1"]
-        return [*quiet, "--out", str(out), *options]
-
-    return words
+    words = [sys.executable, "build_dataset.py", "build", str(scenes), "--workers", "1"]
+    return [*words, "--out", str(out), *options]
 
 
 @pytest.fixture(scope="module")
-def alone(build: Command, scenes: Path, root: Path) -> Path:
+def alone(scenes: Path, root: Path) -> Path:
     """The release as one process builds it."""
     out = scenes.with_name("alone")
-    assert subprocess.run(build(out, "--quiet"), cwd=root).returncode == 0
+    assert subprocess.run(build(scenes, out, "--quiet"), cwd=root).returncode == 0
     return out
 
 
@@ -111,14 +103,14 @@ def _until(found: Callable[[], int], least: int, build: subprocess.Popen[bytes])
         time.sleep(0.02)
 
 
-def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(build, alone, tmp_path, root):
+def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(scenes, alone, tmp_path, root):
     """Two nodes, of which one is lost with its part, build what one process does."""
     from ray.cluster_utils import Cluster as Nodes
 
     made = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     doomed = made.add_node(num_cpus=1)
     out = tmp_path / "cluster"
-    building = subprocess.Popen(build(out, "--ray", made.address), cwd=root)
+    building = subprocess.Popen(build(scenes, out, "--ray", made.address), cwd=root)
     try:
         parts = tmp_path / "cluster.partial" / "parts" / "causalds" / "dev"
         _until(lambda: len(list(parts.glob("*/part.json"))), 3, building)
@@ -130,10 +122,10 @@ def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(build, alone, tm
     assert tree(out) == tree(alone)
 
 
-def test_a_build_goes_on_from_its_store(cluster, build, alone, tmp_path, root):
+def test_a_build_goes_on_from_its_store(cluster, scenes, alone, tmp_path, root):
     """The machine that asked for it may be lost, and a worker while it writes a part."""
     store, out = f"file://{tmp_path}/store", tmp_path / "out"
-    words = build(out, "--ray", cluster.address, "--staging", store)
+    words = build(scenes, out, "--ray", cluster.address, "--staging", store)
 
     def records() -> list[Path]:
         return sorted(tmp_path.glob("store/**/part.json"))
@@ -152,9 +144,9 @@ def test_a_build_goes_on_from_its_store(cluster, build, alone, tmp_path, root):
     assert tree(out) == tree(alone) and records() == []
 
 
-def test_parts_travel_over_s3(bucket, build, alone, tmp_path, root):
+def test_parts_travel_over_s3(bucket, scenes, alone, tmp_path, root):
     """Behind HTTP things differ from a folder."""
-    words = build(tmp_path / "out", "--ray", "--staging", bucket)
+    words = build(scenes, tmp_path / "out", "--ray", "--staging", bucket)
     assert subprocess.run(words, cwd=root).returncode == 0
     assert tree(tmp_path / "out") == tree(alone)
     system = fsspec.filesystem("s3")
