@@ -66,7 +66,7 @@ class Findings:
 def check_part(part: Part, track: Track) -> None:
     """Check a staged part and write ``check.json`` into its folder. A check that is there already
     is kept if its rows and the checking code are the same."""
-    tables = {config: part.read(config) for config in part.sizes}
+    tables = {config: part.read(config) for config in part.configs}
     rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
     libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
     identity = {"checker": source_sha256(), "libraries": libraries, "rows": rows}

@@ -10,7 +10,7 @@ import json
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -64,12 +64,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A staged part: its folder and what its record says. ``sizes`` maps a config to the bytes of
-    its rows in memory, ``rejections`` a reason to the number of rejected attempts."""
+    """A staged part: its folder, its configs, and the number of rejected attempts by reason."""
 
     origin: Origin
     folder: Path
-    sizes: dict[str, int]
+    configs: Collection[str]
     rejections: dict[str, int]
 
     @property
@@ -141,22 +140,15 @@ def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table
             config: table_from_rows(rows, track.tables[config])
             for config, rows in built.rows.items()
         }
-        for config, table in tables.items():
-            _check_owner(config, table, spec)
+        for config, table in tables.items():  # one of another would end up in a wrong part
+            names = table["instance_id"] if "instance_id" in table.column_names else ()
+            if strangers := {str(name) for name in names} - {spec.instance_id}:
+                raise ValueError(f"{config} has a row of another instance ({min(strangers)})")
     except UsageError:
         raise
     except Exception as error:
         raise InstanceFailed(spec.label, error_text(error), traceback.format_exc()) from None
     return tables, built
-
-
-def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
-    """Raise ``ValueError`` if the table of one instance has a row of another: it would end up in a
-    wrong part."""
-    if "instance_id" in table.schema.names:
-        strangers = set(table.column("instance_id").to_pylist()) - {spec.instance_id}
-        if strangers:
-            raise ValueError(f"{config} has a row of another instance ({min(strangers)})")
 
 
 def stage_part(
@@ -165,33 +157,23 @@ def stage_part(
     tables: Mapping[str, pa.Table],
     rejections: dict[str, int],
 ) -> Part:
-    """Write the tables of a part, by config, and its record into ``folder``, which appears when it
-    is whole; return the part."""
+    """Write the tables of a part, by config and each sorted by :func:`sort_key`, and its record
+    into ``folder``, which appears when it is whole; return the part."""
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     for leftover in (unfinished, folder):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished.mkdir(parents=True, mode=0o700)
-    files = {config: unfinished / f"{config}.arrow" for config in tables}
-    sizes = {config: _write(file, tables[config]) for config, file in files.items()}
-    record: dict[str, Any] = {
-        "origin": asdict(origin),
-        "sha256": {config: file_sha256(file) for config, file in files.items()},
-        "sizes": sizes,
-        "rejections": rejections,
-    }
+    hashes = {}
+    for config, table in tables.items():
+        keys, file = sort_key(table.schema), unfinished / f"{config}.arrow"
+        table = table.combine_chunks().sort_by([(key, "ascending") for key in keys])
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+        hashes[config] = file_sha256(file)
+    record = {"origin": asdict(origin), "sha256": hashes, "rejections": rejections}
     (unfinished / RECORD).write_text(canonical_json(record), encoding="utf-8")
     unfinished.rename(folder)
-    return Part(origin, folder, sizes, rejections)
-
-
-def _write(file: Path, table: pa.Table) -> int:
-    """Write one config of a part, sorted by :func:`sort_key`; return the bytes of its rows in
-    memory."""
-    keys = [(key, "ascending") for key in sort_key(table.schema)]
-    table = table.combine_chunks().sort_by(keys).combine_chunks()
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return int(table.nbytes)
+    return Part(origin, folder, hashes, rejections)
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
@@ -210,7 +192,7 @@ def find_part(folder: Path) -> Part | None:
         for config, digest in record["sha256"].items():
             if file_sha256(folder / f"{config}.arrow") != digest:
                 return None
-        return Part(Origin(**record["origin"]), folder, record["sizes"], record["rejections"])
+        return Part(Origin(**record["origin"]), folder, record["sha256"], record["rejections"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -229,5 +211,5 @@ def staged_rows(
     """Yield the rows of a config over all parts, with some columns; none if there is no such
     config."""
     for part in parts:
-        if config in part.sizes:
+        if config in part.configs:
             yield from part.read(config, columns).to_pylist()

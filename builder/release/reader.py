@@ -281,7 +281,7 @@ def read_part(part: Part) -> PartRows:
 
 def _rows(part: Part, config: str) -> list[dict[str, Any]]:
     """Return the rows of a config of the part; none if the part has no such config."""
-    return list(table_rows(part.read(config))) if config in part.sizes else []
+    return list(table_rows(part.read(config))) if config in part.configs else []
 
 
 def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
