@@ -85,7 +85,7 @@ def _fault_message(fault: ErrorDetails, value: Any, whole: Mapping[str, Any]) ->
     its model, describes: dotted path, what is wrong, and what to write instead."""
     kind, error = fault["type"], fault.get("ctx", {}).get("error")
     path, schema = "", _resolve_schema(whole, whole)
-    known: Mapping[str, Any] = {}
+    known: Any = {}
     keys = (key for key in getattr(error, "key", "").split(".") if key)
     for step in (*fault["loc"], *(int(key) if key.isdigit() else key for key in keys)):
         if isinstance(value, Mapping) and schema.get("type") == "object":
