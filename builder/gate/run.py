@@ -86,10 +86,7 @@ def run_gate(
                 found = read_check(part)
                 checked[part.origin.split].add(found)
                 total.add(found)
-            figure = "every row belongs to a whole instance"
-            lines.append(line_of(REFERENCES, total.problems[REFERENCES], figure))
-            figure = f"{total.counts['tasks']} agree with the specification"
-            lines.append(line_of(TASK_ROWS, total.problems[TASK_ROWS], figure))
+            lines += _rows(total)
             if not all(line.ok for line in lines):
                 return GateReport(tuple(lines))
             lines += _truths(tables, total)
@@ -213,6 +210,14 @@ def _across_parts(release: Path, tables: Tables, manifest: Mapping[str, Any]) ->
         hidden = tables.count("(FROM worlds WHERE private)")
         figure = f"{hidden} keys and worlds searched for"
         yield line_of("nothing private in public", secrecy_problems(release), figure)
+
+
+def _rows(found: Findings) -> Iterator[GateLine]:
+    """Yield two lines on rows: they refer to each other, and agree with the specification."""
+    figure = "every row belongs to a whole instance"
+    yield line_of(REFERENCES, found.problems[REFERENCES], figure)
+    figure = f"{found.counts['tasks']} agree with the specification"
+    yield line_of(TASK_ROWS, found.problems[TASK_ROWS], figure)
 
 
 def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:

@@ -167,7 +167,7 @@ truth = "{truth}"
 """
 
 LABORATORIES = "per_suite = 5"
-SCENES = 'scenes = 40\ncomposition = "full"\nwords = "fictional"'
+FULL = 'scenes = 40\ncomposition = "full"\nwords = "fictional"'
 CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
 
 
@@ -184,7 +184,7 @@ CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
             'let one exam take tasks = "all" of these variants',
         ),
         (
-            "causalds", "private", SCENES, 'a = { exam = "exams/realistic.toml" }',
+            "causalds", "private", FULL, 'a = { exam = "exams/realistic.toml" }',
             "splits.dev.causalds.scenes: 40, but its exams take 100 tasks",
         ),
         (
@@ -193,11 +193,11 @@ CHAINS = 'scenes = 66\nmotifs = { chain = 1 }\nwords = "fictional"'
             "splits.dev.exams.a.causalds: every task of",
         ),
         (
-            "causalds", "public", SCENES, 'a = { exam = "exams/realistic.toml" }',
+            "causalds", "public", FULL, 'a = { exam = "exams/realistic.toml" }',
             "a.causalds.tasks: 100 tasks are asked, one a scene, but there are 40",
         ),
         (
-            "causalds", "public", SCENES, "a = { tasks = 9999 }",
+            "causalds", "public", FULL, "a = { tasks = 9999 }",
             "splits.dev.exams.a.causalds.tasks: 9999 tasks are asked but there are",
         ),
     ],
