@@ -4,10 +4,10 @@ examples:
   python -m causal_exams lab lab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
   python -m causal_exams lab episode.json --mcp
   python -m causal_exams lab lab-7f3a91c2d04be516 --sessions /safe/sessions --submission team-a \\
-      --key /safe/host.key --private /safe/release --mcp-http 8000
+      --key /safe/host.key --private /safe/release
 
 Requests come as JSON lines on standard input and are answered on standard output, or as tool
-calls (--mcp, --mcp-http). The transcript is the answer file. The same file, or the same
+calls (--mcp). The transcript is the answer file. The same file, or the same
 submission, resumes the session with what is left of its budget.
 """
 
@@ -15,12 +15,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from causal_exams.laboratory.front_ends import serve, serve_mcp
+from causal_exams.laboratory.front_ends import make_server, serve
 from causal_exams.laboratory.host import open_episode
 from causal_exams.laboratory.session import Session, session_path
 from grader.commands.common import read_key
 from grader.errors import UsageError
-from grader.io.printing import print_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,19 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     kept.add_argument("--sessions", type=Path, metavar="DIR", help="DIR/SUBMISSION/<task id>.jsonl")
     kept.add_argument("--submission", default="", metavar="NAME", help="TEAM or TEAM@N")
     kept.add_argument("--key", type=Path, metavar="FILE", help="sign every line with this key")
-    spoken = parser.add_argument_group("instead of JSON lines")
-    spoken.add_argument("--mcp", action="store_true", help="an MCP server on standard input/output")
-    spoken.add_argument(
-        "--mcp-http", type=int, metavar="PORT", help="an MCP server over HTTP on 127.0.0.1"
-    )
+    parser.add_argument("--mcp", action="store_true", help="MCP instead of JSON lines")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve one session until its agent stops asking, then close its transcript and return 0."""
-    if arguments.mcp and arguments.mcp_http is not None:
-        raise UsageError("--mcp and --mcp-http: choose one")
-    if arguments.mcp_http is not None and not 0 < arguments.mcp_http < 65536:
-        raise UsageError(f"--mcp-http {arguments.mcp_http}: not a port; choose one from 1 to 65535")
     episode = open_episode(arguments.episode, arguments.release, arguments.private, arguments.split)
     path: Path | None = arguments.transcript
     if arguments.sessions is not None:
@@ -56,15 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     if path is None:
         raise UsageError("say where the transcript is kept: --transcript FILE or --sessions DIR")
     key = read_key(arguments.key) if arguments.key is not None else None
-
-    def note(reason: str) -> None:
-        """Print why a late call is refused."""
-        print_lines(f"refused after the end: {reason}", to_stderr=True)
-
-    session = Session(episode, path, arguments.submission, key, note)
+    session = Session(episode, path, arguments.submission, key)
     try:
-        if arguments.mcp or arguments.mcp_http is not None:
-            serve_mcp(session, arguments.mcp_http)
+        if arguments.mcp:
+            make_server(session).run("stdio")
         else:
             serve(session, sys.stdin.buffer, sys.stdout.buffer)
     finally:

@@ -60,10 +60,9 @@ def _write(replies: BinaryIO, text: str) -> None:
 
 
 def make_server(session: Session) -> "MCPServer[Any]":
-    """Return an MCP server over one session; raises ``UsageError`` without the SDK.
+    """Return an MCP server over one session, which checks what tools are given and logs refusals.
 
-    Pass arguments on unchecked: the session refuses and logs wrong ones. Tools run one after the
-    other.
+    Raises ``UsageError`` without the SDK.
     """
     try:
         from mcp.server import MCPServer
@@ -82,10 +81,7 @@ def make_server(session: Session) -> "MCPServer[Any]":
 
 
 def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that carries out one tool; ``field`` is ``Field`` of pydantic.
-
-    The SDK reads the tool's arguments from the function's signature.
-    """
+    """Return the function of one tool, whose signature the SDK reads; ``field`` is pydantic's."""
 
     async def tool(**members: Any) -> Reply:
         return session.use(name, members)
@@ -100,12 +96,3 @@ def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callabl
         )
     tool.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
     return tool
-
-
-def serve_mcp(session: Session, port: int | None) -> None:
-    """Serve on standard input and output; given a port, over streamable HTTP on 127.0.0.1."""
-    server = make_server(session)
-    if port is None:
-        server.run("stdio")
-    else:
-        server.run("streamable-http", host="127.0.0.1", port=port)

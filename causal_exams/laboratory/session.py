@@ -7,7 +7,7 @@ agent has seen and gives back no budget. Opened again, the file goes on where it
 import fcntl
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -52,8 +52,6 @@ TOOLS: Final[Mapping[str, str]] = {
 
 MAX_SUBMISSION: Final = 64
 MAX_FILE: Final = 16 << 20
-_NUMBER: Final = re.compile(r"(?:@[1-9][0-9]{0,5})?")
-"""What follows the team in the name of a submission."""
 
 
 def session_path(folder: Path, submission: str, episode: Episode) -> Path:
@@ -63,7 +61,7 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
     """
     team = team_of(submission)
     number = submission[len(team) :]
-    plain = is_plain(team) and _NUMBER.fullmatch(number)
+    plain = is_plain(team) and re.fullmatch(r"(?:@[1-9][0-9]{0,5})?", number)
     if len(submission) > MAX_SUBMISSION or not plain:
         raise UsageError(
             f"--submission {clip(submission)}: give TEAM or TEAM@N, N from 1; use letters, digits, "
@@ -75,9 +73,8 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
 class Session:
     """A session with one episode's laboratory, its transcript in the file ``path``.
 
-    Continue a transcript that stands there. Without a ``path`` write nothing. With ``key`` sign
-    every line. Call ``note`` with requests refused after the end, which no transcript can hold.
-    Raises ``UsageError`` when the file cannot be used or belongs to another
+    A transcript that stands there is continued. Without a ``path`` nothing is written. With ``key``
+    every line is signed. Raises ``UsageError`` when the file cannot be used or belongs to another
     session.
     """
 
@@ -87,9 +84,7 @@ class Session:
         path: Path | None = None,
         submission: str = "",
         key: bytes | None = None,
-        note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self._note = note
         self._file: int | None = None
         self._written = 0
         self._broken = ""
@@ -98,30 +93,30 @@ class Session:
             return
         self._file = _open(path)
         try:
-            self.laboratory = self._resume(episode, path, submission, key)
+            self.laboratory = self._resume(self._file, episode, path, submission, key)
             self._flush()
         except BaseException:
             self.close()
             raise
 
     def _resume(
-        self, episode: Episode, path: Path, submission: str, key: bytes | None
+        self, file: int, episode: Episode, path: Path, submission: str, key: bytes | None
     ) -> Laboratory:
         """Return the session that the file holds, or a new one if it holds no whole line.
 
         Cut off a last line that was not written to its end. Note in an open session that it was
         resumed. Raises ``UsageError`` for no valid session, or another submission's.
         """
-        assert self._file is not None
-        data = os.read(self._file, MAX_FILE + 1)
-        while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
+        data = os.read(file, MAX_FILE + 1)
+        while len(data) <= MAX_FILE and (more := os.read(file, MAX_FILE)):
             data += more
         whole = data[: data.rfind(b"\n") + 1]
+        os.lseek(file, len(whole), os.SEEK_SET)
         if not whole:
             laboratory = Laboratory(episode, submission, key)
             if not laboratory.transcript_text(0).encode("utf-8").startswith(data):
                 raise UsageError(f"{path}: not a transcript; move the file away to start anew")
-            self._truncate(0)
+            os.ftruncate(file, 0)
             return laboratory
         try:
             lines = read_lines(whole)
@@ -134,17 +129,11 @@ class Session:
                 f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}; "
                 "name another file"
             )
-        self._truncate(len(whole))
+        os.ftruncate(file, len(whole))
         self._written = len(lines)
         if laboratory.phase != "closed":
             laboratory.note_resumption()
         return laboratory
-
-    def _truncate(self, length: int) -> None:
-        """Cut the file to ``length`` bytes, and go to its end."""
-        assert self._file is not None
-        os.ftruncate(self._file, length)
-        os.lseek(self._file, 0, os.SEEK_END)
 
     @property
     def is_over(self) -> bool:
@@ -168,9 +157,7 @@ class Session:
         try:
             reply = self._answer(document)
         except RefusedRequest as refusal:
-            if refusal.code == "closed":
-                self._note(f"{clip(document, 200)}: {refusal}")
-            reply = self._refusal(refusal)
+            reply = self._refusal(str(refusal), refusal.code)
         self._flush()
         return reply
 
@@ -192,11 +179,9 @@ class Session:
         ``code`` and ``message`` go to the agent. The transcript notes ``message`` and ``request``,
         a short text for what the agent sent.
         """
-        if self.is_over:
-            self._note(f"{request}: {message}")
         self.laboratory.note_refusal(request, message)
         self._flush()
-        return self._refusal(RefusedRequest(code, message))
+        return self._refusal(message, code)
 
     def close(self) -> None:
         """Close the file; a session that is not over can be resumed from it."""
@@ -229,14 +214,10 @@ class Session:
                 return {"ok": True, "closed": True}
         return {"ok": True, **self._status()}
 
-    def _refusal(self, refusal: RefusedRequest) -> Reply:
+    def _refusal(self, message: str, code: str) -> Reply:
         """Return the reply to a refused request."""
-        return {
-            "ok": False,
-            "error": str(refusal),
-            "code": refusal.code,
-            "remaining": self.laboratory.remaining,
-        }
+        remaining = self.laboratory.remaining
+        return {"ok": False, "error": message, "code": code, "remaining": remaining}
 
     def _status(self) -> Reply:
         """Return the phase, the budget left and the readings so far."""

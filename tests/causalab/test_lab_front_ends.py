@@ -255,8 +255,6 @@ def test_the_command_explains_wrong_use(tmp_path, episode_file, capsys):
         ([str(episode_file), "--sessions", kept], "--submission NAME"),
         ([*signed, str(tmp_path / "no")], "cannot be read"),
         ([*signed, str(tmp_path / "short.key")], "at least"),
-        ([str(episode_file), "--transcript", kept, "--mcp", "--mcp-http", "80"], "choose one"),
-        ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "not a port"),
         ([str(tmp_path / "none.json"), "--transcript", kept], "cannot be read"),
         ([str(tmp_path / "bad.json"), "--transcript", kept], "task_id, public and private"),
         (["lab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),
