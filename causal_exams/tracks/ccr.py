@@ -4,9 +4,9 @@
   yes-or-no question, "be as concise as possible" (G.1; Figures G.2, G.4).
 - Five replies to each question (G.1, "Computing PNS Estimates"): the preset's five epochs, one
   reply each, which the grader resamples as the paper does.
-- With ``examples`` every question comes behind two answered ones, a factual and a counterfactual
-  (Figure G.3), about a context of ours. With ``thought`` these reason before they answer, which is
-  the paper's wrapper for a chain of thought; without ``examples`` the question asks for the steps.
+- With ``examples`` every question comes behind two answered ones, a factual and a counterfactual,
+  that reason before they answer: the paper's wrapper for a chain of thought (Figure G.3), about a
+  context of ours.
 - A reply becomes a Boolean by what it means (G.1, "Extracting Boolean Values from Text"). Where a
   model plays the role ``extractor`` (``--model-role extractor=…``) it is asked as in the paper, at
   temperature 0; else the words yes and no, true and false, and their like decide.
@@ -35,12 +35,12 @@ _CASE: Final = re.compile(r"^[0-9]{1,6}\. (.+)$", re.MULTILINE)
 _ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
 
 
-def questions(prompt: str, end: str = "concise") -> list[tuple[str, str]]:
+def questions(prompt: str) -> list[tuple[str, str]]:
     """Return the yes-or-no questions of a prompt, case by case; empty where it has no cases.
 
     Each is the member of the answer that holds the replies to it, an entry for each case, and the
     whole text that asks it: the context, the case, what the prompt says before its questions, one
-    question, and the text ``end`` of ``words.toml``, "concise" or "stepwise".
+    question, and the request to be concise.
     """
     parts = _SECTION.split(prompt)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -52,40 +52,36 @@ def questions(prompt: str, end: str = "concise") -> list[tuple[str, str]]:
         pieces = [parts[0].strip(), wording("ccr-paper.case", case=case), before]
         for member, question in asked:
             text = "\n\n".join(filter(None, [*pieces, question]))
-            found.append((member, f"{text} {wording(f'ccr-paper.{end}')}"))
+            found.append((member, f"{text} {wording('ccr-paper.concise')}"))
     return found
 
 
-def with_examples(text: str, *, thought: bool) -> str:
-    """Return a question behind two answered ones, one factual and one under a supposition (G.3).
-    Their answers reason first if ``thought``."""
+def with_examples(text: str) -> str:
+    """Return a question behind two answered ones, one factual and one under a supposition (G.3)."""
     context = wording("ccr-paper.examples.context")
     concise = wording("ccr-paper.concise")
     shown = [
         wording(
             "ccr-paper.example",
             text=f"{context}\n\n{wording(f'ccr-paper.examples.{kind}')} {concise}",
-            answer=wording(f"ccr-paper.examples.{kind}_{'thought' if thought else 'answer'}"),
+            answer=wording(f"ccr-paper.examples.{kind}_thought"),
         )
         for kind in ("factual", "supposed")
     ]
     return "\n\n".join((*shown, wording("ccr-paper.question", text=text)))
 
 
-async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool) -> None:
+async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
     """Ask every question of a task in a conversation of its own, and store the answer.
 
-    With ``examples`` each question comes behind two answered ones, and ``thought`` asks for a chain
-    of thought, or shows it in these. A task without cases gets one reply.
+    With ``examples`` each question comes behind two answered ones. A task without cases gets one
+    reply.
     """
-    asked = questions(talk.state.input_text, "stepwise" if thought and not examples else "concise")
+    asked = questions(talk.state.input_text)
     if not asked:
         await take_one_reply(talk)
         return
-    texts = [text for _, text in asked]
-    if examples:
-        texts = [with_examples(text, thought=thought) for text in texts]
-    replies = await talk.ask_apart(texts)
+    replies = await talk.ask_apart([with_examples(text) if examples else text for _, text in asked])
     if replies is None:
         return
     prompts = [
@@ -104,9 +100,6 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool, thought: bool)
 
 
 PRESETS: Final[Mapping[str, Protocol]] = {
-    f"ccr-paper{'-examples' * examples}{'-cot' * thought}": Protocol(
-        CLOSED, partial(ask_one_by_one, examples=examples, thought=thought), epochs=5
-    )
-    for examples in (False, True)
-    for thought in (False, True)
+    "ccr-paper": Protocol(CLOSED, ask_one_by_one, epochs=5),
+    "ccr-paper-examples": Protocol(CLOSED, partial(ask_one_by_one, examples=True), epochs=5),
 }

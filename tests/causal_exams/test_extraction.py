@@ -105,7 +105,7 @@ def test_a_prompt_without_cases_has_no_questions() -> None:
 
 def test_the_examples_are_one_of_each_kind_and_reason_to_the_word() -> None:
     """Figure G.3: a factual and a counterfactual one, each answered before the question."""
-    text = with_examples("Is lamp B lit?", thought=True)
+    text = with_examples("Is lamp B lit?")
     assert text.count("QUESTION:") == 3 and text.count("ANSWER:") == 3
     assert text.endswith("QUESTION: Is lamp B lit?\n\nANSWER:")
     first, second = (part.partition("QUESTION:")[0] for part in text.split("ANSWER:")[1:3])

@@ -92,13 +92,9 @@ def test_replayscm_direct(mini_release: Path, tmp_path: Path) -> None:
     assert usage["ending"] == "answered"
 
 
-CCR_PRESETS = ["ccr-paper", "ccr-paper-cot", "ccr-paper-examples", "ccr-paper-examples-cot"]
-
-
-@pytest.mark.parametrize("preset", CCR_PRESETS)
+@pytest.mark.parametrize("preset", ["ccr-paper", "ccr-paper-examples"])
 def test_ccr_paper(preset: str, mini_release: Path, tmp_path: Path) -> None:
-    """G.1, G.3: a call for each question, five replies each, yes or no by what a reply means. With
-    and without examples, and with and without a chain of thought: asked for, or shown in them."""
+    """G.1, G.3: a call for each question, five replies each, yes or no by what a reply means."""
     pairs = [t for t in tasks(mini_release, "ccr") if t.spec.key == "simulation.pair"]
     task = min(pairs, key=lambda t: t.inputs["units"])
     cases = task.inputs["units"]
@@ -113,12 +109,9 @@ def test_ccr_paper(preset: str, mini_release: Path, tmp_path: Path) -> None:
         (message,) = request["messages"]
         text, examples = message["content"], "examples" in preset
         assert text.count("QUESTION:") == (3 if examples else 0)
-        assert ("Therefore, yes, Coral is lit" in text) == (preset == "ccr-paper-examples-cot")
-        assert ("ANSWER: Yes, Coral is lit" in text) == (preset == "ccr-paper-examples")
+        assert ("Therefore, yes, Coral is lit" in text) == examples
         asked = text.removesuffix("\n\nANSWER:").rpartition("? ")[2]
-        stepwise = "Think step by step, and end with Yes or No."
-        concise = "Be as concise as possible."
-        assert asked == (stepwise if preset == "ccr-paper-cot" else concise)
+        assert asked == "Be as concise as possible."
     for attempt in range(1, 6):
         file = tmp_path / "run" / "answers" / f"attempt-{attempt}" / task.answer_file
         answer = json.loads(file.read_text())
