@@ -5,12 +5,11 @@ mini-swe-agent (``mini-swe-agent-1``, ``-1.1``). Why an attempt ended is one of 
 reports count (CausalDS A.14, A.15).
 """
 
-import base64
-import binascii
 import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -28,15 +27,9 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
 
 ANSWERED, NO_ANSWER, MISSING = "answered", "no answer", "missing after submit"
-STEPS, TOKENS, SECONDS, COST, CONTEXT = (
-    "step limit",
-    "token limit",
-    "time limit",
-    "cost limit",
-    "context limit",
-)
-REFUSED, STOPPED, ERROR = "refused", "stopped", "error"
-STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": REFUSED}
+STEPS, TOKENS, SECONDS = "step limit", "token limit", "time limit"
+COST, CONTEXT, ERROR = "cost limit", "context limit", "error"
+STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": "refused"}
 """The ending of an attempt by the reason why its last reply stopped, as Inspect calls it."""
 ENDING: Final = "ending"
 """The key of a sample's store under which its protocol leaves the ending."""
@@ -71,10 +64,9 @@ def write_answers(
 ) -> list[dict[str, Any]]:
     """Write ``folder`` anew: answers, ``usage.jsonl`` and ``run.json``; return the lines of usage.
 
-    What stood in ``folder`` is deleted. ``tasks`` maps ids to tasks, and attempts at other tasks
-    are left out. ``card`` becomes ``run.json``. ``most`` is the largest number of attempts at a
-    task. Above 1, the answers and usage of attempt k stand in a folder ``attempt-k``. Raises
-    ``UsageError`` where the folder cannot be written.
+    What stood in ``folder`` is deleted. Attempts at tasks that are not in ``tasks``, by id, are
+    left out. ``card`` becomes ``run.json``. Where ``most``, the attempts at a task, is above 1,
+    those of attempt k stand in a folder ``attempt-k``. Raises ``UsageError``.
     """
     lines: list[dict[str, Any]] = []
     try:
@@ -111,7 +103,7 @@ def ending(
     if error:
         return ERROR
     if limit is not None:
-        return _LIMITS.get(limit, STOPPED)
+        return _LIMITS.get(limit, "stopped")
     if stored in ENDINGS and stored not in (ANSWERED, NO_ANSWER):
         return str(stored)
     if stop_reason is not None and stop_reason in STOPS:
@@ -155,22 +147,16 @@ def samples(source: Path) -> "Iterator[EvalSample]":
 def attempt_of(sample: "EvalSample") -> Attempt:
     """Return a sample of Inspect as an attempt: its answer, its usage, and why it ended.
 
-    Input tokens include those read from and written to a cache. A binary answer is decoded from
-    base 64, and one that cannot be decoded counts as none.
+    Input tokens include those read from and written to a cache.
     """
     score = next(iter((sample.scores or {}).values()), None)
-    answer = None if score is None or score.answer is None else score.answer.encode("utf-8")
-    if answer is not None and ((score and score.metadata) or {}).get("encoding") == "base64":
-        try:
-            answer = base64.b64decode(answer, validate=True)
-        except binascii.Error:
-            answer = None
+    text = None if score is None else score.answer
     why = ending(
         error=sample.error is not None,
         limit=None if sample.limit is None else sample.limit.type,
         stored=sample.store.get(ENDING),
         stop_reason=sample.output.stop_reason if sample.output.choices else None,
-        answered=answer is not None,
+        answered=text is not None,
     )
     used = list(sample.model_usage.values())
     costs = [one.total_cost for one in used if one.total_cost is not None]
@@ -191,6 +177,7 @@ def attempt_of(sample: "EvalSample") -> Attempt:
         "seconds": None if seconds is None else round(seconds, 3),
         "cost_usd": sum(costs) if costs else None,
     }
+    answer = None if text is None else text.encode("utf-8")
     return Attempt(str(sample.id), sample.epoch, answer, _usage(usage, why))
 
 
@@ -206,16 +193,13 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
     be read or belong to no trial of these tasks are skipped. Raises ``UsageError`` where no trial
     remains.
     """
-    counted: Counter[str] = Counter()
-    for file in sorted(source.rglob("result.json")) if source.is_dir() else ():
+    counted = Counter[str]()
+    for file in sorted(source.rglob("result.json")):
         try:
             result = json.loads(file.read_bytes())
-        except (OSError, ValueError):
-            continue
-        name = str(result.get("task_name", "")) if isinstance(result, dict) else ""
-        task = tasks.get(name.rpartition("/")[2])
-        if task is None:  # the result of the job as a whole, or of another task
-            continue
+            task = tasks[result["task_name"].rpartition("/")[2]]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # the result of the job as a whole, of another task, or none
         counted[task.task_id] += 1
         yield _trial(file.parent, result, task, counted[task.task_id])
     if not counted:
@@ -223,10 +207,7 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
-    """Return the trial of Harbor in ``folder`` as attempt ``number``.
-
-    ``result`` is its ``result.json``.
-    """
+    """Return the trial of Harbor in ``folder``, with this ``result.json``, as an attempt."""
     # What the verifier kept counts more than what was collected.
     files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
     answer = _first_answer(files, task)
@@ -235,30 +216,20 @@ def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> 
         why = SECONDS if failed == "AgentTimeoutError" else ERROR
     else:
         why = NO_ANSWER if answer is None else ANSWERED
-    spent = result.get("agent_result") or {}
+    spent, timing = result.get("agent_result") or {}, result.get("agent_execution") or {}
     usage = {
         "input_tokens": spent.get("n_input_tokens"),
         "output_tokens": spent.get("n_output_tokens"),
         "cost_usd": spent.get("cost_usd"),
-        "seconds": _seconds(result.get("agent_execution") or {}),
     }
+    with suppress(LookupError, TypeError, ValueError):
+        begun, ended = (datetime.fromisoformat(timing[k]) for k in ("started_at", "finished_at"))
+        usage["seconds"] = round((ended - begun).total_seconds(), 3)
     return Attempt(task.task_id, number, answer, _usage(usage, why))
 
 
-def _seconds(timing: Mapping[str, Any]) -> float | None:
-    """Return the seconds from ``started_at`` to ``finished_at``, None where one cannot be read."""
-    try:
-        begun, ended = (datetime.fromisoformat(timing[k]) for k in ("started_at", "finished_at"))
-    except (LookupError, TypeError, ValueError):
-        return None
-    return round((ended - begun).total_seconds(), 3)
-
-
 def _first_answer(files: Iterable[Path], task: Task) -> bytes | None:
-    """Return the content of the first file that can be read, None without one.
-
-    It is cut off one byte above the largest size that a grader accepts.
-    """
+    """Return the content of the first readable file, cut off one byte above the largest size."""
     for file in files:
         try:
             with open_regular(file) as stream:
@@ -288,8 +259,7 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
     """Return one trajectory as an attempt; raises ``UsageError`` for any other file.
 
-    ``folders`` are looked through in order for the answer file. Without one the answer is the
-    submitted text, where the agent submitted.
+    The answer is the first answer file in ``folders``, else the submitted text.
     """
     try:
         document = json.loads(file.read_bytes())
@@ -309,24 +279,13 @@ def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
     if counted:
         usage["input_tokens"] = sum(one.get("prompt_tokens") or 0 for one in counted)
         usage["output_tokens"] = sum(one.get("completion_tokens") or 0 for one in counted)
-    return Attempt(task.task_id, 1, answer, _usage(usage, _mini_swe_ending(info, stats, answer)))
-
-
-def _mini_swe_ending(
-    info: Mapping[str, Any], stats: Mapping[str, Any], answer: bytes | None
-) -> str:
-    """Return why mini-swe-agent ended, as one of ``ENDINGS``.
-
-    ``info`` is the trajectory's member with the exit status and the settings. ``stats`` holds
-    ``api_calls``, the steps that were made.
-    """
     status = str(info.get("exit_status"))
+    why = CONTEXT if "ContextWindow" in status else ERROR
     if status == "Submitted":
-        return MISSING if answer is None else ANSWERED
-    if status == "LimitsExceeded":
-        config = (info.get("config") or {}).get("agent") or {}
-        steps = config.get("step_limit") or 0
-        return STEPS if 0 < steps <= (stats.get("api_calls") or 0) else COST
-    if "ContextWindow" in status:
-        return CONTEXT
-    return NO_ANSWER if status in ("None", "Submit") else ERROR
+        why = MISSING if answer is None else ANSWERED
+    elif status == "LimitsExceeded":
+        steps = ((info.get("config") or {}).get("agent") or {}).get("step_limit") or 0
+        why = STEPS if 0 < steps <= (stats.get("api_calls") or 0) else COST
+    elif status in ("None", "Submit"):
+        why = NO_ANSWER
+    return Attempt(task.task_id, 1, answer, _usage(usage, why))

@@ -1,8 +1,4 @@
-"""One attempt at one task, as a protocol leads it with the parts of Inspect, and its tools.
-
-A model may be offered bash and python in a sandbox, and the laboratory's tools. It sees head and
-tail of a command's long output.
-"""
+"""One attempt at one task, as a protocol leads it with the parts of Inspect, and its tools."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,14 +42,11 @@ _VERSIONS: Final = (
 )
 SECONDS: Final = 600
 """Seconds that a command may take."""
-_ARGUMENT: Final = 100_000
-"""Bytes that the system takes as one argument, with some to spare."""
-_SCRIPT: Final = ".script"
-_SHELL: Final[Mapping[str, tuple[str, str]]] = {
-    "bash": ("bash", "command"),
-    "python": ("python3", "code"),
+_SHELL: Final[Mapping[str, tuple[list[str], str]]] = {
+    "bash": (["bash", "-c", 'eval "$(cat)"'], "command"),
+    "python": (["python3", "-"], "code"),
 }
-"""Tool to the program that it runs, and the name of its one member."""
+"""Tool to the program that runs its standard input, and the name of its one member."""
 
 Members = Mapping[str, Any]
 
@@ -80,7 +73,7 @@ class Conversation:
 
     @property
     def session(self) -> Session:
-        """The laboratory's session of this attempt; it is opened where it is not open."""
+        """The laboratory's session of this attempt, opened if need be."""
         return self.host.session(self.task.task_id, self.state.epoch)
 
     @property
@@ -97,7 +90,7 @@ class Conversation:
         self.tools += laboratory_tools(self.session, recorded=recorded)
 
     def begin(self, *texts: str) -> None:
-        """Insert the texts, one a line, as the system message before all other messages."""
+        """Insert the texts, one a line, as the system message."""
         self.state.messages.insert(0, ChatMessageSystem(content="\n".join(texts)))
 
     def say(self, text: str) -> None:
@@ -182,9 +175,8 @@ class Conversation:
     async def answer_file(self) -> bytes | None:
         """Return the content of the answer file in the sandbox, None if there is none.
 
-        It is looked for in the answers folder, then in the working directory. It is cut off one
-        byte above the largest size that a grader accepts. Spaces of that length stand for a file
-        that is too large to be read.
+        It is looked for in the answers folder, then in the working directory, and cut off one byte
+        above the largest size that a grader accepts. Spaces stand for a file that is too large.
         """
         most = MAX_BYTES[self.task.shape.suffix] + 1
         for path in (f"{FOLDER}/{self.task.answer_file}", self.task.answer_file):
@@ -210,10 +202,7 @@ class Conversation:
         return checked.message if checked.status == "invalid" else None
 
     async def packages(self) -> str:
-        """Return the packages of our image that the sandbox's Python has, as one text.
-
-        It lists names and versions, or says ``its standard library only`` where there are none.
-        """
+        """Return those packages of our image that the sandbox's Python has, with their versions."""
         done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned_versions()])
         found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
         shown = [f"{name} {found[name]}" for name in pinned_versions() if name in found]
@@ -234,26 +223,21 @@ def shorten_output(text: str, most: int = OUTPUT) -> str:
     )
 
 
-async def execute(program: str, text: str, seconds: int) -> tuple[str, int | None]:
-    """Run ``text`` with ``program -c`` in the sandbox; return its output and its exit status.
+async def execute(name: str, text: str, seconds: int = SECONDS) -> tuple[str, int | None]:
+    """Run ``text`` with ``bash`` or ``python`` in the sandbox; return its output and exit status.
 
     The output is standard output followed by standard error. The status is None where the command
-    was killed for its time or its output, or could not be started; the output then says so or is
-    what there was until then.
+    was killed for its time or its output.
     """
-    text = text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
-    command = [program, "-c", text]
+    command, _ = _SHELL[name]
     try:
-        if len(text.encode("utf-8")) > _ARGUMENT:
-            await sandbox().write_file(_SCRIPT, text)
-            command = [program, _SCRIPT]
-        done = await sandbox().exec(command, timeout=seconds, timeout_retry=False)
+        done = await sandbox().exec(
+            command, text.encode("utf-8", "replace"), timeout=seconds, timeout_retry=False
+        )
     except TimeoutError:
         return wording("shell.killed", seconds=seconds), None
     except OutputLimitExceededError as error:
         return error.truncated_output or "", None
-    except (UnicodeDecodeError, PermissionError) as error:
-        return wording("shell.unusable", error=type(error).__name__), None
     return done.stdout + done.stderr, done.returncode
 
 
@@ -262,11 +246,10 @@ def shell_tool(name: str, budget: int) -> ToolDef:
 
     It returns the output, shortened to ``budget`` characters, and the exit status.
     """
-    program, member = _SHELL[name]
+    member = _SHELL[name][1]
 
     async def run(members: Members) -> str:
-        """Run the member's text; return its output, shortened, and its status unless None."""
-        output, status = await execute(program, str(members.get(member, "")), SECONDS)
+        output, status = await execute(name, str(members.get(member, "")))
         end = "" if status is None else "\n" + wording("shell.status", code=status)
         return shorten_output(output, budget) + end
 
@@ -283,19 +266,16 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
     same.
     """
 
-    def use(name: str, members: Members) -> Mapping[str, Any]:
-        """Return the reply; with ``recorded``, an intervention first states a hypothesis."""
-        if recorded and name == "intervene":
-            reply = session.use("hypothesise", members)
-            if not reply["ok"] and session.laboratory.transcript[-1]["event"] == "reprompt":
-                return reply
-        return session.use(name, members)
-
     def tool(name: str) -> ToolDef:
         """Return one tool of the session."""
 
         async def run(members: Members) -> str:
-            return canonical_json(use(name, members))
+            """Return the reply; with ``recorded``, an intervention first states a hypothesis."""
+            if recorded and name == "intervene":
+                reply = session.use("hypothesise", members)
+                if not reply["ok"] and session.laboratory.transcript[-1]["event"] == "reprompt":
+                    return canonical_json(reply)
+            return canonical_json(session.use(name, members))
 
         needed, optional = OPERATIONS[TOOLS[name]]
         if recorded:
@@ -312,11 +292,7 @@ def _tool(
     members: Sequence[str],
     needed: Sequence[str],
 ) -> ToolDef:
-    """Return a tool that hands its arguments to ``work``, unchecked, and returns the text it gives.
-
-    ``members`` are the names of all its arguments, ``needed`` the required ones. Descriptions come
-    from ``words.toml``.
-    """
+    """Return a tool that hands its arguments, unchecked, to ``work``; ``needed`` are required."""
 
     async def execute(**kwargs: Any) -> str:
         return await work(kwargs)

@@ -1,7 +1,6 @@
 """The ways to sit an exam: the settings ``closed`` and ``open``, each a protocol.
 
-A protocol leads a conversation through the methods of ``Conversation`` alone, so that this module
-needs no Inspect.
+A protocol leads a conversation through its methods alone, so that this module needs no Inspect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from causal_exams.attempts import ANSWERED, STEPS
 from causal_exams.extraction import answer_in
-from causal_exams.laboratory.session import Session
 from causal_exams.words import wording
 from grader.io.jsonio import BadJson, parse_strict
 
@@ -26,11 +24,10 @@ REPLIES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A way to sit tasks.
+    """A way to sit tasks, under the ``setting`` closed or open.
 
-    ``setting`` is ``closed`` or ``open``. ``lead`` leads the whole conversation about one task, up
-    to the answer. ``sandboxed`` says whether it needs a sandbox. ``epochs`` are the attempts at
-    each task.
+    ``lead`` leads the whole conversation about one task, up to the answer. ``sandboxed`` says
+    whether it needs a sandbox. ``epochs`` are the attempts at each task.
     """
 
     setting: str
@@ -52,36 +49,30 @@ async def take_one_reply(talk: "Conversation") -> None:
     if reply is None:
         return
     answer = answer_in(reply, kind)
-    if talk.in_laboratory:
-        _predict(talk.session, answer)
-    elif answer is not None:
-        talk.answer(answer)
-
-
-def _predict(session: Session, answer: str | None) -> None:
-    """Send the hypothesis and the prediction in ``answer`` to the laboratory.
-
-    What is wrong with them is refused there and noted in the transcript.
-    """
+    if not talk.in_laboratory:
+        if answer is not None:
+            talk.answer(answer)
+        return
+    # What is wrong is refused by the laboratory and noted in its transcript.
     try:
         document = parse_strict((answer or "").encode("utf-8", "surrogatepass"))
     except BadJson as error:
-        session.refuse("request", error.message, "a reply")
+        talk.session.refuse("request", error.message, "a reply")
         return
     if not isinstance(document, dict) or "prediction" not in document:
-        session.refuse("request", 'send {"prediction": …, "hypothesis": {…}}', "a reply")
+        talk.session.refuse("request", 'send {"prediction": …, "hypothesis": {…}}', "a reply")
         return
     if document.get("hypothesis") is not None:
-        session.request({"op": "hypothesis", "record": document["hypothesis"]})
-    session.request({"op": "predict", "value": document["prediction"]})
+        talk.session.request({"op": "hypothesis", "record": document["hypothesis"]})
+    talk.session.request({"op": "predict", "value": document["prediction"]})
 
 
 async def lead_agent(talk: "Conversation") -> None:
     """Offer bash, python and the laboratory's tools, and let the model work until it has answered.
 
     It has answered when a reply calls no tool and the answer file is valid, or when its session in
-    the laboratory is over. After ``REPLIES`` replies, and one more for each experiment of the
-    budget, the attempt ends by the step limit.
+    the laboratory is over. The step limit is ``REPLIES``, and one more for each experiment of the
+    budget.
     """
     talk.offer_shell("bash", "python")
     most, more = REPLIES, []
@@ -109,11 +100,8 @@ async def lead_agent(talk: "Conversation") -> None:
 
 
 async def _complaint(talk: "Conversation") -> str | None:
-    """Return the message for a model that stopped too early, None where its answer is valid.
-
-    In a laboratory there is always one, as a prediction would have ended the session.
-    """
-    if talk.in_laboratory:
+    """Return the message for a model that stopped too early, None where its answer is valid."""
+    if talk.in_laboratory:  # a prediction would have ended the session
         return wording("open.unpredicted")
     data = await talk.answer_file()
     if data is None:

@@ -29,33 +29,27 @@ from grader.reports.table import ENDINGS
 from grader.tracks import TRACKS
 from grader.version import __version__
 
-IMAGE: Final = "causal-exams-sandbox"
 _SECRET: Final = ("key", "token", "secret", "password", "header")
 FREE: Final = frozenset({
     "max_connections", "max_retries", "timeout", "attempt_timeout", "max_sandboxes",
-    "retry_on_error", "limit", "sample_id",
+    "limit", "sample_id",
 })  # fmt: skip
 """Settings that may differ when a run goes on: they change which tasks are asked, no answer."""
 
 
 def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, Any]:
-    """Return the card of a run that begins: the content of ``run.json``.
-
-    ``settings`` are plain values by name; they are kept without secrets.
-    """
-    release = exam.split.release
+    """Return the card of a run that begins, the content of ``run.json``; it holds no secret."""
+    release, ids = exam.split.release, "\n".join(task.task_id for task in exam.tasks)
     return {
         "system": system,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "release": release.name,
         "split": exam.split.name,
         "exam": exam.name,
-        "settings": _without_secrets(settings),
+        "settings": without_secrets(settings),
         "hashes": {
             "release": release.content_hashes(exam.split.name),
-            "exam": hashlib.sha256(
-                "\n".join(task.task_id for task in exam.tasks).encode("ascii")
-            ).hexdigest(),
+            "exam": hashlib.sha256(ids.encode("ascii")).hexdigest(),
         },
         "versions": {
             "causal-exams": __version__,
@@ -66,14 +60,13 @@ def card_of(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, A
 
 
 def image_digest(sandbox: str) -> str | None:
-    """Return the id of our image that commands ran in, None where ``sandbox`` is not ``docker``.
+    """Return the id of our image that commands ran in, once a task has built it.
 
-    None also without Docker or the image. Ask for it after the tasks: the first of them builds the
-    image.
+    None where ``sandbox`` is not ``docker``, or without Docker or the image.
     """
     if sandbox != "docker":
         return None
-    command = ["docker", "image", "inspect", "--format", "{{.Id}}", IMAGE]
+    command = ["docker", "image", "inspect", "--format", "{{.Id}}", "causal-exams-sandbox"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -81,7 +74,7 @@ def image_digest(sandbox: str) -> str | None:
     return done.stdout.strip() or None
 
 
-def _without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
+def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with the model's address cut to its host and its secrets replaced.
 
     A secret is an argument of the model whose name contains a word such as ``key``.
@@ -104,9 +97,15 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
     """
     if not path.exists():
         return
+
+    def compared(card: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings and hashes of a card that must not change."""
+        flat = {name: value for name, value in card["settings"].items() if name not in FREE}
+        hashes = {f"{name}_sha256": card["hashes"][name] for name in ("exam", "release")}
+        return {**flat, **hashes, "system": card["system"]}
+
     try:
-        old = json.loads(path.read_bytes())
-        before, after = _compared_settings(old), _compared_settings(json.loads(pretty_json(new)))
+        before, after = map(compared, (json.loads(path.read_bytes()), json.loads(pretty_json(new))))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is not the card of a run; choose another --out") from None
     # A setting decides on others, such as the sandbox, so it is named first.
@@ -116,13 +115,6 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
                 f"{path}: this run had {name} {before.get(name)!r}, not {after.get(name)!r}; go on "
                 "with its own settings, or choose another --out"
             )
-
-
-def _compared_settings(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings and hashes of a card that must not change when a run goes on."""
-    flat = {**document["settings"], "exam_sha256": document["hashes"]["exam"]}
-    flat |= {"release_sha256": document["hashes"]["release"], "system": document["system"]}
-    return {name: value for name, value in flat.items() if name not in FREE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,26 +150,23 @@ def record(
     reports. ``epochs`` are the attempts at a task by track. ``asked`` are the ids of the tasks
     asked for.
     """
-    tasks = {task.task_id: task for task in exam.tasks}
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     taken: list[Attempt] = []
     errors: list[str] = []
-    stopped = False
     for sample in samples(out / "logs"):
         one = attempt_of(sample)
-        if one.number > attempts.get(one.task_id, 0):
-            continue
-        if sample.error is None:
-            taken.append(one)
-        elif sample.error.message.startswith("CancelledError"):
-            stopped = True
-        else:
-            errors.append(sample.error.message)
+        if one.number <= attempts.get(one.task_id, 0):
+            if sample.error is None:
+                taken.append(one)
+            else:
+                errors.append(sample.error.message)
+    stopped = sum(message.startswith("CancelledError") for message in errors)
+    errors = [message for message in errors if not message.startswith("CancelledError")]
+    tasks, whole = {task.task_id: task for task in exam.tasks}, sum(attempts.values())
     lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
     card = {**card, "image": image_digest(card["settings"]["sandbox"])}
-    if len(taken) < sum(attempts.values()):
+    if len(taken) < whole:
         words = f"; {len(errors)} ended in errors that are not the model's" if errors else ""
-        whole = sum(attempts.values())
         card["partial"] = f"{len(taken):,} of {whole:,} attempts were taken{words}"
     for folder in (out, out / "answers"):
         write_text(folder / "run.json", pretty_json(card))
@@ -190,7 +179,7 @@ def record(
         remaining=count - sum(one.task_id in asked for one in taken),
         errors=errors,
         endings={name: counted[name] for name in ENDINGS if counted[name] and name != ERROR},
-        stopped=stopped,
+        stopped=stopped > 0,
         graded=_report(out, exam, {*asked, *(one.task_id for one in taken)}),
     )
 
@@ -198,8 +187,8 @@ def record(
 def _report(out: Path, exam: Exam, asked: Collection[str]) -> GradedSubmission | None:
     """Grade the answers in ``out``, write both reports there, and return the graded submission.
 
-    Only tasks that were ``asked`` count, so that a run of three tasks is no exam failed. None, and
-    nothing written, where the truth is private.
+    Only tasks that were ``asked`` count, so that a run of three tasks is no exam failed. None where
+    the truth is private.
     """
     if not exam.split.release.has_public_truth(exam.split.name):
         return None

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,43 +43,28 @@ from grader.tracks import TRACKS
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
-_UNFINISHED: Final = ".host.key"
-_BEFORE: Final = {".lock", "host.key", _UNFINISHED, "logs"}
+_BEFORE: Final = {".lock", "host.key", "logs"}
 """The names in a folder whose run ended before the first task."""
 _SHOWN: Final = 300
 """Characters of an error that are shown."""
-_MODEL: Final = ("model", "model_base_url", "model_args", "model_roles", "model_cost_config")
-_MOCK: Final = "mockllm/"
-_MOCK_REPLY: Final = "Default output from mockllm/model"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """The options of a run.
 
-    ``out`` is its folder. ``system`` is its name on boards. ``track`` is the only one that is sat,
-    None for all. ``model`` and its members are as Inspect takes them; ``model_roles`` maps a role
-    to a model's name. ``model_cost_config`` is the path of a file of prices. ``options`` are
-    further arguments of Inspect's ``eval_set`` by name.
+    ``out`` is its folder, ``system`` its name on boards, and ``track`` the only one that is sat,
+    None for all. ``model`` has the members ``model``, ``model_base_url``, ``model_args``,
+    ``model_roles`` (role to model) and ``model_cost_config`` (path of a file of prices).
+    ``options`` are further arguments of Inspect's ``eval_set`` by name.
     """
 
     out: Path
     system: str
     sitting: Sitting
     track: str | None
-    model: str
-    model_base_url: str | None
-    model_args: Mapping[str, Any]
-    model_roles: Mapping[str, str]
-    model_cost_config: str | None
+    model: Mapping[str, Any]
     options: Mapping[str, Any]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that ``run.json`` has, by name; ``setting`` is added elsewhere."""
-        values = {**asdict(self.sitting), **asdict(self)}
-        names = ("exam", "split", "preset", "sandbox", "output_budget", "track", *_MODEL)
-        return {name: values[name] for name in names} | dict(self.options)
 
 
 def sit(run: Run) -> int:
@@ -88,9 +73,7 @@ def sit(run: Run) -> int:
     Raises ``UsageError`` for what can be known before a model is asked. A run that is stopped keeps
     what was answered.
     """
-    costs = None
-    if run.model_cost_config is not None:
-        costs = prices(run.model_cost_config, frozenset({run.model, *run.model_roles.values()}))
+    costs = prices(run.model)
     exam = run.sitting.open_exam(run.track)
     asked = _choose_tasks(run, exam)
     tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in asked))
@@ -98,23 +81,24 @@ def sit(run: Run) -> int:
     epochs = {name: run.options.get("epochs", one.epochs) for name, one in protocols.items()}
     if run.sitting.sandbox.partition(":")[0] == "local":
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
-    settings = {protocol.setting for protocol in protocols.values()}
-    setting = MIXED if len(settings) > 1 else min(settings)
-    sandbox = run.sitting.sandbox if any(one.sandboxed for one in protocols.values()) else None
-    settled = {**run.settings, "setting": setting, "sandbox": sandbox}
-    card = card_of(settled, exam, run.system)
+    settings = {name: getattr(run.sitting, name) for name in ("exam", "split", "preset")}
+    settings |= {"output_budget": run.sitting.output_budget, "track": run.track, **run.model}
+    ways = {protocol.setting for protocol in protocols.values()}
+    sandboxed = any(protocol.sandboxed for protocol in protocols.values())
+    settings |= {
+        **run.options,
+        "setting": MIXED if len(ways) > 1 else min(ways),
+        "sandbox": run.sitting.sandbox if sandboxed else None,
+    }
+    card = card_of(settings, exam, run.system)
     with _locked_folder(run.out):
         check_same(run.out / "run.json", card)
-        taken = Counter[str]()
-        if (run.out / "logs").is_dir():
-            found = samples(run.out / "logs")
-            taken.update(str(one.id) for one in found if one.error is None and one.id in asked)
-        _print_estimate(exam, asked, epochs, taken)
-        model = model_settings(run.model, run.model_base_url, run.model_args)
+        _print_estimate(run.out, exam, asked, epochs)
+        model = model_settings(run.model)
+        write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
         key = run.out / "host.key"  # signs transcripts; never in the answers folder
         if not key.exists():
-            _make_key(key)
-        write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
+            write_text(key, secrets.token_hex(32), 0o600)
         try:
             _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException as error:
@@ -160,20 +144,11 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _make_key(path: Path) -> None:
-    """Write a new key of 32 random bytes, which nobody else can read; whole or not at all."""
-    unfinished = path.with_name(_UNFINISHED)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(descriptor, secrets.token_bytes(32))
-    os.close(descriptor)
-    unfinished.rename(path)
-
-
 def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
-    """Return the ids of the tasks that Inspect will ask; raises ``UsageError`` without any.
+    """Return the ids of the tasks that Inspect will ask, the limit counted per track.
 
-    The limit counts per track. Laboratories are left out, with a message, where their hidden part
-    is not at hand.
+    Laboratories are left out, with a message, where their hidden part is not at hand. Raises
+    ``UsageError`` where no task is left.
     """
     known = {task.task_id for task in exam.tasks}
     named, limit = run.options.get("sample_id") or known, run.options.get("limit")
@@ -198,27 +173,22 @@ def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
 
 
 def _print_estimate(
-    exam: Exam, asked: frozenset[str], epochs: dict[str, int], taken: Counter[str]
+    out: Path, exam: Exam, asked: frozenset[str], epochs: Mapping[str, int]
 ) -> None:
-    """Print how many tasks and input tokens will be asked.
-
-    ``epochs`` are attempts by track, and ``taken`` those of an earlier start by task.
-    """
+    """Print how many attempts, ``epochs`` a task by track, and input tokens will be asked."""
     tasks = [task for task in exam.tasks if task.task_id in asked]
+    remaining = Counter({task.task_id: epochs[task.track] for task in tasks})
+    if (out / "logs").is_dir():
+        found = samples(out / "logs")
+        remaining -= Counter(str(one.id) for one in found if one.error is None)
     prompted = exam.split.release.with_prompts(exam.split.name, tasks)
-    counted = Counter(task.track for task in tasks)
-    remaining = {task.task_id: epochs[task.track] - taken[task.task_id] for task in tasks}
     tokens = sum(remaining[task.task_id] * len(task.prompt) for task in prompted) // CHARACTERS
-    per = ", ".join(
-        f"{track} {count}" + (f" × {epochs[track]}" if epochs[track] > 1 else "")
-        for track, count in counted.items()
-    )
+    counted = Counter(task.track for task in tasks)
+    per = ", ".join(f"{track} {count} × {epochs[track]}" for track, count in counted.items())
     _say(
         f"{exam.split.release.name}, exam {exam.name}: {len(tasks):,} of {len(exam.tasks):,} "
-        f"tasks ({per})"
+        f"tasks ({per}), {remaining.total():,} attempts to ask"
     )
-    if taken:
-        _say(f"resuming: {taken.total():,} attempts taken, {sum(remaining.values()):,} to ask")
     _say(
         f"prompts alone: about {tokens:,} input tokens, each sent once; "
         "conversations of several turns, and questions asked one by one, send them again"
@@ -233,7 +203,7 @@ def _ask_model(
     ``model`` holds arguments of ``eval_set``. ``costs`` are prices by model's name, None without.
     Raises ``UsageError`` for errors that Inspect itself raises.
     """
-    roles = {name: get_model(to) for name, to in run.model_roles.items()}
+    roles = {name: get_model(to) for name, to in run.model["model_roles"].items()}
     try:
         eval_set(
             tasks,
@@ -294,18 +264,12 @@ def _say(text: str) -> None:
 
 
 def is_of_inspect(error: BaseException) -> bool:
-    """Return whether an error's class is Inspect's own.
-
-    The message of such an error says what is missing.
-    """
+    """Return whether an error's class is Inspect's own: its message then says what is missing."""
     return type(error).__module__.partition(".")[0] == "inspect_ai"
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error of Inspect's, or of a model's client, without markup.
-
-    It is one line, cut off at ``_SHOWN`` characters.
-    """
+    """Return an error's message as one line without markup, of at most ``_SHOWN`` characters."""
     # The errors of Inspect's own say what is missing in ``message``, and have no arguments.
     words = str(getattr(error, "message", None) or error)
     with suppress(MarkupError):
@@ -313,12 +277,13 @@ def one_line(error: BaseException) -> str:
     return printable(" ".join(words.split()).removeprefix("ERROR: "))[:_SHOWN]
 
 
-def model_settings(name: str, base_url: str | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the model as the arguments ``model``, ``model_base_url``, ``model_args`` of Inspect.
+def model_settings(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments ``model``, ``model_base_url`` and ``model_args`` of Inspect.
 
     Raises ``UsageError`` for a name, a package or a key that is not there.
     """
-    if name.startswith(_MOCK):
+    name, base_url, arguments = (model[f"model{end}"] for end in ("", "_base_url", "_args"))
+    if name.startswith("mockllm/"):
         arguments = {"custom_outputs": mock_reply, **arguments}
     try:
         get_model(name, base_url=base_url, memoize=False, **arguments)
@@ -334,20 +299,23 @@ def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -
 
     Inspect would count them with a tokenizer, which it fetches from the network.
     """
-    output = ModelOutput.from_content(f"{_MOCK}model", _MOCK_REPLY)
-    given, written = sum(len(m.text) for m in messages) // 4, len(_MOCK_REPLY) // 4
+    output = ModelOutput.from_content("mockllm/model", "Default output from mockllm/model")
+    given, written = sum(len(m.text) for m in messages) // 4, len(output.completion) // 4
     output.usage = ModelUsage(
         input_tokens=given, output_tokens=written, total_tokens=given + written
     )
     return output
 
 
-def prices(path: str, used: frozenset[str]) -> dict[str, ModelCost]:
-    """Return the prices in a file of YAML or JSON: model to dollars per million tokens.
+def prices(model: Mapping[str, Any]) -> dict[str, ModelCost] | None:
+    """Return dollars per million tokens by model, from the file that ``model`` names, if any.
 
     A model that Inspect does not know, such as a local one, is made known to it. Raises
-    ``UsageError`` for an unusable file, or where it names none of the models that are ``used``.
+    ``UsageError`` for an unusable file, or where it names no model that is used.
     """
+    path = model["model_cost_config"]
+    if path is None:
+        return None
     where = f"--model-cost-config {path}"
     try:
         given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
@@ -358,9 +326,9 @@ def prices(path: str, used: frozenset[str]) -> dict[str, ModelCost]:
             f"{where}: {one_line(error)}; write under each model's name {members}, each in dollars "
             "per million tokens"
         ) from None
-    if not used & found.keys():
-        near = did_you_mean(min(used), found)
-        raise UsageError(f"{where}: has no price of {' or '.join(sorted(used))}{near}")
+    used = sorted({model["model"], *model["model_roles"].values()})
+    if found.keys().isdisjoint(used):
+        raise UsageError(f"{where}: has no price of {' or '.join(used)}")
     for name in found:
         if get_model_info(name) is None:
             set_model_info(name, ModelInfo())

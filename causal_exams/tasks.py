@@ -6,13 +6,11 @@ it is graded as a whole.
 """
 
 import atexit
-import base64
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio.to_thread
 from inspect_ai import Epochs
@@ -45,10 +43,10 @@ class Sitting:
 
     ``release`` and ``private`` are the paths of its two sides. ``split`` is None for the only one,
     ``exam`` for the only one or the one that is called like the release. ``setting`` is the
-    protocol where ``preset`` is None. ``sandbox`` is the name of one of Inspect's, with a
-    configuration after a colon where it takes one. ``output_budget`` is how many characters of one
-    command's output a model is shown. ``submission`` is who sits, ``sessions`` the folder for
-    transcripts of laboratories, and ``key`` the path of the key that signs them.
+    protocol where ``preset`` is None. ``sandbox`` may have a configuration after a colon.
+    ``output_budget`` is how many characters of one command's output a model is shown.
+    ``submission`` is who sits, ``sessions`` the folder for transcripts of laboratories, and ``key``
+    the path of the key that signs them.
     """
 
     release: str = "release"
@@ -69,10 +67,7 @@ class Sitting:
         return choose_exam(open_release(Path(self.release), private), self.split, self.exam, track)
 
     def protocol(self, track: str) -> tuple[str | None, Protocol]:
-        """Return (preset's name, protocol) for a track; the name is None without a preset.
-
-        Raises ``UsageError`` for a setting or preset that is not there.
-        """
+        """Return (preset's name or None, protocol) for a track; raises ``UsageError``."""
         if self.setting not in SETTINGS:
             raise UsageError(f"--setting {self.setting}: use {' or '.join(SETTINGS)}")
         if self.preset is None:
@@ -83,9 +78,10 @@ class Sitting:
 def exam_task(track: str, sitting: Sitting) -> InspectTask:
     """Return Inspect's task ``causal_exams/<track>``; raises ``UsageError``.
 
-    When this process exits, its standard error is silenced.
+    When this process exits, its standard error is silenced, as DuckDB's binding complains there of
+    what Inspect has kept.
     """
-    atexit.register(_silence_stderr)
+    atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
     exam = sitting.open_exam(track)
     preset, protocol = sitting.protocol(track)
     sessions = None if sitting.sessions is None else Path(sitting.sessions)
@@ -109,15 +105,6 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
             "preset": preset,
         },
     )
-
-
-def _silence_stderr() -> None:
-    """Send standard error to the null device.
-
-    When the process exits, DuckDB's binding complains there of what Inspect has kept.
-    """
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def samples(exam: Exam) -> list[Sample]:
@@ -162,10 +149,7 @@ _DEEDS: Final = {"reading", "reactor", "hypothesis", "prediction", "parse_failur
 
 @solver
 def workspace(exam: Exam) -> Solver:
-    """Return a solver that fills a task's sandbox before the conversation.
-
-    It puts the task's files into the working directory and makes an empty answers folder there.
-    """
+    """Return a solver that puts a task's files, and an empty answers folder, into its sandbox."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         read = partial(workspace_files, exam.split.release, exam.split.name, _task_of(exam, state))
@@ -184,10 +168,7 @@ def _task_of(exam: Exam, state: TaskState) -> Task:
 
 @solver
 def conversation(exam: Exam, host: Host, protocol: Protocol, budget: int) -> Solver:
-    """Return a solver in which a protocol leads the conversation about a task.
-
-    ``budget`` is how many characters of one command's output the model is shown.
-    """
+    """Return a solver in which a protocol leads the conversation about a task."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         await protocol.lead(Conversation(state, _task_of(exam, state), host, budget))
@@ -206,16 +187,16 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         talk = Conversation(state, _task_of(exam, state), host)
         data = await _take_answer(talk, sandboxed)
-        stored = {} if data is None else _as_text(data)
+        # A log holds text: a byte that is no UTF-8 becomes "\xff", as wrong in JSON and in CSV.
+        text = None if data is None else data.decode("utf-8", "backslashreplace")
         if not exam.split.release.has_public_truth(exam.split.name):
-            return Score.unscored(
-                explanation="the truth is private: graded as a whole", **stored, reason="private"
-            )
-        raw = None if data is None else RawAnswer(talk.task.answer_file, data)
+            why = "the truth is private: graded as a whole"
+            return Score.unscored(explanation=why, answer=text, reason="private")
+        raw = None if text is None else RawAnswer(talk.task.answer_file, text.encode("utf-8"))
         grade = partial(score_answer, talk.task, exam.truths[talk.task.task_id], raw)
         row = await anyio.to_thread.run_sync(grade)
-        explanation = f"{row.status} {row.reason}".strip()
-        return Score(value=row.points, explanation=explanation, **stored)
+        why = f"{row.status} {row.reason}".strip()
+        return Score(value=row.points, explanation=why, answer=text)
 
     return score
 
@@ -235,12 +216,3 @@ async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     return await talk.answer_file() if sandboxed else None
-
-
-def _as_text(data: bytes) -> dict[str, Any]:
-    """Return the answer as arguments of ``Score``: as text, or in base 64 where it is not UTF-8."""
-    try:
-        return {"answer": data.decode("utf-8")}
-    except UnicodeDecodeError:
-        encoded = base64.b64encode(data).decode("ascii")
-        return {"answer": encoded, "metadata": {"encoding": "base64"}}

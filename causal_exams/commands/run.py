@@ -30,23 +30,17 @@ from causal_exams.words import OUTPUT
 from grader.errors import UsageError
 from grader.opening import local_folder
 
-REQUIRED = "Inspect is not installed; pip install 'causal-exams[run]'"
-
 CONFIG = {
-    "temperature": float, "top_p": float, "max_tokens": int, "seed": int, "reasoning_tokens": int,
-    "reasoning_effort": str, "max_retries": int, "timeout": int, "attempt_timeout": int,
-    "max_connections": int,
+    "temperature": float, "max_tokens": int, "reasoning_effort": str, "max_retries": int,
+    "attempt_timeout": int, "max_connections": int,
 }  # fmt: skip
-"""Options of generation, with their types."""
+"""Options of generation, with their types; -G takes all others."""
 FEWEST_SHOWN = 100
 """The smallest output budget, in characters."""
 LIMITS = {
-    "time_limit": int,
-    "working_limit": int,
-    "message_limit": int,
-    "token_limit": str,
+    "time_limit": int, "working_limit": int, "message_limit": int, "token_limit": str,
     "cost_limit": float,
-}
+}  # fmt: skip
 """Limits of one task."""
 
 
@@ -89,39 +83,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="characters of one command's output that the model is shown (default: %(default)s; "
         "CausalDS A.15 also has 1000 and 3200)",
     )
-    _add_model_options(parser)
-    parser.add_argument(
-        "--retry-on-error", type=int, metavar="N", help="tries of a task after errors"
-    )
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
+    _add_model_options(parser)
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the model, of its generation, and the limits of one task."""
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
-    model.add_argument("-M", dest="model_args", action="append", default=[], metavar="NAME=VALUE")
-    model.add_argument("-G", dest="generate", action="append", default=[], metavar="NAME=VALUE")
-    model.add_argument(
-        "--model-role",
-        dest="model_roles",
-        action="append",
-        default=[],
-        metavar="ROLE=MODEL",
-        help="such as extractor=…, which reads yes and no from replies (CCR G.1)",
-    )
-    for name, kind in CONFIG.items():
-        default = {"max_connections": 8, "max_retries": 6, "attempt_timeout": 1800}.get(name)
-        model.add_argument(_option(name), type=kind, default=default, metavar=kind.__name__.upper())
+    extractor = "such as extractor=…, which reads yes and no from replies (CCR G.1)"
+    for option, name, metavar, text in (
+        ("-M", "model_args", "NAME=VALUE", None),
+        ("-G", "generate", "NAME=VALUE", None),
+        ("--model-role", "model_roles", "ROLE=MODEL", extractor),
+    ):
+        model.add_argument(
+            option, dest=name, action="append", default=[], metavar=metavar, help=text
+        )
     limits = parser.add_argument_group("limits of one task")
-    for name, kind in LIMITS.items():
-        limits.add_argument(_option(name), type=kind, metavar=kind.__name__.upper())
+    parser.set_defaults(max_connections=8, max_retries=6, attempt_timeout=1800)
+    for group, options in ((model, CONFIG), (limits, LIMITS)):
+        for name, kind in options.items():
+            option, metavar = "--" + name.replace("_", "-"), kind.__name__.upper()
+            group.add_argument(option, type=kind, metavar=metavar)
     limits.add_argument("--model-cost-config", metavar="FILE", help="prices, for --cost-limit")
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def pairs(words: list[str], option: str) -> dict[str, Any]:
@@ -151,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from inspect_ai import model
     except ImportError:
-        raise UsageError(REQUIRED) from None
+        raise UsageError("Inspect is not installed; pip install 'causal-exams[run]'") from None
     from causal_exams.running import Run, one_line, sit
     from causal_exams.tasks import Sitting
 
@@ -161,17 +147,19 @@ def run(arguments: argparse.Namespace) -> int:
         model.GenerateConfig(**config)
     except ValueError as error:  # pydantic's
         raise UsageError(f"-G: {one_line(error)}") from None
-    options = _given_options(given, (*LIMITS, "limit", "epochs", "retry_on_error", "max_sandboxes"))
+    options = _given_options(given, (*LIMITS, "limit", "epochs", "max_sandboxes"))
     if arguments.sample_id:
         if arguments.limit is not None:
             raise UsageError("--sample-id and --limit: choose one")
         options["sample_id"] = arguments.sample_id.split(",")
     system = arguments.system or arguments.model
     private = None if arguments.private is None else str(local_folder(arguments.private).absolute())
+    # Who sits, as the name of a folder: each character but ASCII letters and digits is a hyphen.
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in system).strip("-")
     sitting = Sitting(
         release=str(local_folder(arguments.release).absolute()),
         private=private,
-        submission=_folder_name(system),
+        submission=plain[:MAX_SUBMISSION].rstrip("-") or "anonymous",
         sessions=str(out / "sessions"),
         key=str(out / "host.key"),
         output_budget=arguments.output_budget,
@@ -183,11 +171,11 @@ def run(arguments: argparse.Namespace) -> int:
             system=system,
             sitting=sitting,
             track=arguments.track,
-            model=arguments.model,
-            model_base_url=arguments.model_base_url,
-            model_args=pairs(arguments.model_args, "-M"),
-            model_roles=pairs(arguments.model_roles, "--model-role"),
-            model_cost_config=arguments.model_cost_config,
+            model={
+                "model_args": pairs(arguments.model_args, "-M"),
+                "model_roles": pairs(arguments.model_roles, "--model-role"),
+                **{name: given[name] for name in ("model", "model_base_url", "model_cost_config")},
+            },
             options={**options, **config},
         )
     )
@@ -196,13 +184,3 @@ def run(arguments: argparse.Namespace) -> int:
 def _given_options(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return those options in ``names`` that are not None: they were given or have a default."""
     return {name: given[name] for name in names if given[name] is not None}
-
-
-def _folder_name(system: str) -> str:
-    """Return a system's name as the name of a folder, ``anonymous`` where nothing of it remains.
-
-    Each character but ASCII letters and digits becomes a hyphen. It is cut off at
-    ``MAX_SUBMISSION`` characters.
-    """
-    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
-    return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from causal_exams.attempts import ending
 from causal_exams.cli import main
 from causal_exams.commands.run import pairs
 from causal_exams.protocols import SETTINGS
-from causal_exams.record import _without_secrets, check_same, image_digest
+from causal_exams.record import check_same, image_digest, without_secrets
 from causal_exams.tracks import PRESETS, preset_of
 from causal_exams.words import DOCKER, pinned_versions
 from grader.answers.submission import Submission
@@ -95,7 +94,7 @@ def test_a_card_holds_no_key() -> None:
         "model_base_url": "https://user:sesame@host:8000/v1?key=sesame",
         "model_args": {"api_key": "sesame", "default_headers": {"x": "sesame"}, "service": "flex"},
     }
-    kept = _without_secrets(settings)
+    kept = without_secrets(settings)
     assert "sesame" not in str(kept) and kept["model_base_url"] == "host"
     assert kept["model_args"]["service"] == "flex"
 
@@ -193,22 +192,3 @@ def test_grading_loads_no_client_of_a_model(root: Path) -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
-
-
-def test_a_run_killed_as_it_makes_its_key_leaves_none(tmp_path, monkeypatch):
-    """It left an empty one, with which no later run could go on."""
-    pytest.importorskip("inspect_ai", reason="needs the extra run")
-    from causal_exams.running import _BEFORE, _make_key
-
-    def killed(*_: object) -> int:
-        raise KeyboardInterrupt
-
-    key = tmp_path / "host.key"
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", killed)
-        with pytest.raises(KeyboardInterrupt):
-            _make_key(key)
-    assert not key.exists() and set(os.listdir(tmp_path)) <= _BEFORE
-    _make_key(key)
-    assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
-    assert os.listdir(tmp_path) == ["host.key"]
