@@ -30,24 +30,15 @@ from grader.errors import UsageError
 NAME: Final = "bubblewrap"
 PYTHON: Final = "CAUSAL_EXAMS_SANDBOX_PYTHON"
 HOME: Final = "/workspace"
-MEMORY: Final = 8 << 30
-"""Bytes of address space of a process; half of it can be in use at once as a rule."""
-FILE: Final = 2 << 30
-"""Bytes of the largest file."""
-PROCESSOR: Final = 3600
-"""Seconds of the processor, a process."""
-SCRATCH: Final = 2 << 30
+_LIMITS: Final = f"ulimit -v {8 << 20} -f {2 << 20} -t 3600 -c 0"
+"""KiB of address space of a process (half of it can be in use at once as a rule) and of its largest
+file, and seconds of its processor."""
+_SCRATCH: Final = str(2 << 30)
 """Bytes of ``/tmp``, and of ``/dev/shm``."""
 NOBODY: Final = 65534
 """The user and the group that root becomes before it runs a command."""
-_KERNEL: Final = (
-    "/proc/sys",
-    "/proc/irq",
-    "/proc/bus",
-    "/proc/sysrq-trigger",
-    "/proc/pressure",
-)
-"""Places in ``/proc`` that no command may write."""
+_KERNEL: Final = tuple(f"/proc/{n}" for n in ("sys", "irq", "bus", "sysrq-trigger", "pressure"))
+"""Places that no command may write."""
 _BOUND: Final = "/tmp"
 """The folder under which root binds what only root may reach, for the user that it becomes."""
 _OUTPUT: Final = 10 << 20
@@ -61,10 +52,7 @@ _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 @cache
 def _find_python() -> tuple[str, tuple[str, ...]]:
-    """Return the folder of the sandbox's Python program, and the folders that it must read.
-
-    Raises ``UsageError`` where that Python does not run.
-    """
+    """Return the folder of the sandbox's Python, and what it must read; raises ``UsageError``."""
     program = os.environ.get(PYTHON) or sys.executable
     try:
         done = processes.run(
@@ -90,8 +78,7 @@ def _root_arguments(workspace: str) -> tuple[str, ...]:
     """Return what root puts before :func:`bwrap_arguments`, nothing for another user.
 
     It binds the workspace and Python's folders below ``/tmp`` and becomes ``NOBODY``. Else the
-    user inside were root of the machine, whatever its number there. Raises ``UsageError`` where no
-    program drops root's rights.
+    user inside were root of the machine, whatever its number there. Raises ``UsageError``.
     """
     if os.geteuid():
         return ()
@@ -113,7 +100,7 @@ def _root_arguments(workspace: str) -> tuple[str, ...]:
 def bwrap_arguments() -> tuple[str, ...]:
     """Return the command ``bwrap`` with all options except those of the workspace.
 
-    Raises ``UsageError`` where bwrap is not installed or the sandbox's Python does not run.
+    Raises ``UsageError`` where it or the sandbox's Python does not run.
     """
     bwrap = _find_bwrap()
     folder, places = _find_python()
@@ -122,7 +109,7 @@ def bwrap_arguments() -> tuple[str, ...]:
         "/usr/bin/env", "-i", bwrap, "--unshare-all", "--unshare-user", "--die-with-parent",
         "--new-session", "--clearenv", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000",
         "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev",
-        "--size", str(SCRATCH), "--tmpfs", "/tmp", "--size", str(SCRATCH), "--tmpfs", "/dev/shm",
+        "--size", _SCRATCH, "--tmpfs", "/tmp", "--size", _SCRATCH, "--tmpfs", "/dev/shm",
         "--remount-ro", "/dev",
     ]  # fmt: skip
     options = processes.run([bwrap, "--help"], capture_output=True, text=True, check=False).stdout
@@ -198,27 +185,19 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         A relative ``cwd`` is below ``/workspace``. ``user`` and ``timeout_retry`` are not used:
         there is one user, and nothing is tried again.
         """
+        words = [*self._command(cwd, env), *cmd]
         return await subprocess(
-            [*self._command(cwd, env), *cmd],
-            input=input,
-            timeout=timeout,
-            output_limit=_OUTPUT,
-            concurrency=concurrency,
+            words, input=input, timeout=timeout, output_limit=_OUTPUT, concurrency=concurrency
         )
 
     def _command(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
-        """Return the words in front of a command: the sandbox, its folder and the limits.
-
-        A relative ``cwd`` is below ``/workspace``. ``env`` is added to the sandbox's own variables.
-        """
+        """Return the words in front of a command: the sandbox, its folder and the limits."""
         place = f"{_BOUND}/workspace" if os.geteuid() == 0 else self._folder.name
         words = [*_root_arguments(self._folder.name), *bwrap_arguments(), "--bind", place, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
-        limits = f"ulimit -v {MEMORY >> 10} -f {FILE >> 10} -t {PROCESSOR} -c 0"
-        place = cwd or "."
-        words += ["--chdir", place if place.startswith("/") else f"{HOME}/{place}"]
-        return [*words, "--", "/bin/bash", "-c", f'{limits}; exec "$@"', "sandbox"]
+        words += ["--chdir", str(Path(HOME, cwd or "."))]
+        return [*words, "--", "/bin/bash", "-c", f'{_LIMITS}; exec "$@"', "sandbox"]
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
         """Write a file, and the folders above it, from inside the sandbox.

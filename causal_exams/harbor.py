@@ -24,10 +24,7 @@ from grader.scoring.model import Truth
 from grader.scoring.shape import Task
 from grader.workspace import workspace_files
 
-ORGANISATION: Final = "causal-exams"
 _HERE: Final = Path(__file__).parent / "harbor_files"
-_AGENT_SECONDS: Final = 3600
-_CONFIG: Final = (_HERE / "task.toml.in").read_text(encoding="utf-8")
 
 
 def write_harbor(exam: Exam, out: Path) -> int:
@@ -50,10 +47,7 @@ def write_harbor(exam: Exam, out: Path) -> int:
 
 
 def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archive: bytes) -> None:
-    """Write the folder of one task to ``place``; ``archive`` is the packed grader.
-
-    Without ``truth`` there is no solution, and answers are only collected.
-    """
+    """Write the folder of one task, without ``truth`` no solution; ``archive`` is the grader."""
     environment, tests = place / "environment", place / "tests"
     (environment / "files" / "answers").mkdir(parents=True)
     tests.mkdir()
@@ -77,7 +71,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
 def _config(exam: Exam, task: Task, collect: bool) -> str:
     """Return the text of ``task.toml``; ``collect`` says that answers are collected, not graded."""
     facts = {
-        "name": f"{ORGANISATION}/{task.task_id}",
+        "name": f"causal-exams/{task.task_id}",
         "description": f"{task.track}: {task.spec.key}",
         "track": task.track,
         "variant": task.spec.key,
@@ -86,14 +80,12 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
     }
     # A JSON string of plain text is a string of TOML.
     quoted = {name: canonical_json(value) for name, value in facts.items()}
-    return _CONFIG.format(**quoted, collect=str(collect).lower(), seconds=_AGENT_SECONDS)
+    text = (_HERE / "task.toml.in").read_text(encoding="utf-8")
+    return text.format(**quoted, collect=str(collect).lower(), seconds=3600)
 
 
 def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
-    """Return the content of ``task.json``: the task and its truth as rows that the grader reads.
-
-    The prompt is left empty. The truth is None where it is not to be given.
-    """
+    """Return the content of ``task.json``, rows that the grader reads, the prompt left empty."""
     row = {name: getattr(task, name) for name in TASK_COLUMNS if name != "inputs_json"}
     row |= {"prompt": "", "inputs_json": canonical_json(task.inputs)}
     if truth is None:
@@ -118,22 +110,18 @@ def _write_solution(task: Task, truth: Truth, place: Path) -> None:
 
 
 def _grader() -> bytes:
-    """Return the grader and its schemas as a gzipped tar archive, the same bytes every time."""
+    """Return the grader and its schemas as a gzipped tar archive, without owners and times."""
+
+    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        if "__pycache__" in member.name:
+            return None
+        return member.replace(uid=0, gid=0, uname="", gname="", mtime=0)
+
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as zipped,
         tarfile.open(fileobj=zipped, mode="w") as archive,
     ):
-        archive.add(Path(grader.__file__ or "").parent, "grader", filter=_plain)
-        archive.add(schemas(), "schemas", filter=_plain)
+        archive.add(Path(grader.__file__ or "").parent, "grader", filter=plain)
+        archive.add(schemas(), "schemas", filter=plain)
     return buffer.getvalue()
-
-
-def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a member of an archive with fixed owner, time and mode; None for Python's caches."""
-    if "__pycache__" in member.name:
-        return None
-    member.uid = member.gid = member.mtime = 0
-    member.uname = member.gname = ""
-    member.mode = 0o755 if member.isdir() else 0o644
-    return member

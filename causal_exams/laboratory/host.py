@@ -1,12 +1,11 @@
 """Open the episodes of a release, and keep the sessions with them."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from causal_exams.laboratory.session import Session, session_path
 from grader.answers.submission import json_object
 from grader.errors import UsageError
-from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import BadJson
 from grader.io.names import did_you_mean
 from grader.io.paths import path_inside
@@ -16,7 +15,6 @@ from grader.opening import open_release
 from grader.release.exam import Exam
 from grader.tracks.causalab.shapes import episode_of
 
-MAX_FILE: Final = 4 << 20
 _ANONYMOUS: Final = "anonymous"
 """The folder of sessions whose submission has no name."""
 
@@ -24,15 +22,14 @@ _ANONYMOUS: Final = "anonymous"
 def open_episode(
     name: str, release: Path | None = None, private: Path | None = None, split: str | None = None
 ) -> Episode:
-    """Return the episode called ``name``: a path ending in ``.json``, or a task id.
+    """Return the episode of a task in ``release``, its hidden part in ``private`` if it is private.
 
-    Read ``task_id``, ``public`` and ``private`` from such a file. Look for a task in ``release``,
-    for its hidden part there too if its truth is public, else in ``private``.
-    Raises ``UsageError``.
+    A ``name`` that ends in ``.json`` is the path of the host's own episode, an object with
+    ``task_id``, ``public`` and ``private``. Raises ``UsageError``.
     """
     try:
         if name.endswith(".json"):
-            row = _read(Path(name))
+            row = json_object(Path(name).read_bytes())
             if row.keys() != {"task_id", "public", "private"}:
                 raise EpisodeError("give an object with the members task_id, public and private")
             for part, schema in (("public", "inputs"), ("private", "truth")):
@@ -47,27 +44,17 @@ def open_episode(
             near = did_you_mean(name, sessions)
             raise UsageError(f"{name}: no causalab task of split {split}{near}")
         return episode_of(sessions[name], opened.truths(split, [sessions[name]])[name])
-    except EpisodeError as error:
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read ({error.strerror})") from None
+    except (BadJson, EpisodeError) as error:
         raise UsageError(f"{name}: {error}") from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; raises ``UsageError``."""
-    try:
-        with open_regular(path) as handle:
-            data = handle.read(MAX_FILE + 1)
-        if len(data) > MAX_FILE:
-            raise UsageError(f"{path}: over {MAX_FILE >> 20} MiB; that is no episode")
-        return json_object(data)
-    except (Unreadable, BadJson) as error:
-        raise UsageError(f"{path}: {error}") from None
 
 
 class Host:
     """Opens sessions with the episodes of an exam and keeps their transcripts.
 
-    Keep transcripts in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, or in memory without
-    ``folder``. With ``key`` sign every line. Resume a session left open, with the rest of its
+    They stand in ``folder/attempt-<k>/<submission>/<task id>.jsonl``, or in memory without
+    ``folder``, every line signed with ``key``. A session left open is resumed with the rest of its
     budget. The sessions of attempt k above 1 are signed as those of ``<submission>@<k>``.
     """
 
@@ -97,10 +84,7 @@ class Host:
         return self._open[key]
 
     def finish(self, task_id: str, attempt: int) -> tuple[str, set[str]]:
-        """End the session of an attempt where it is not over, and close its transcript.
-
-        Returns the transcript's text, and the names of its events.
-        """
+        """End and close the session of an attempt; return its transcript and names of events."""
         session = self.session(task_id, attempt)
         if not session.is_over:
             session.request({"op": "stop"})
