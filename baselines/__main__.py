@@ -14,14 +14,7 @@ from pathlib import Path
 
 from rich.progress import track as shown_progress
 
-from baselines.systems import (
-    GROUPS,
-    NAMES,
-    SYSTEMS,
-    answer_exam,
-    answer_in_its_folder,
-    named_systems,
-)
+from baselines.systems import GROUPS, NAMES, SYSTEMS, answer_exam, named_systems
 from builder.release.engine import Workers
 from grader.commands.common import positive
 from grader.commands.main import with_errors_told
@@ -45,7 +38,8 @@ def main(argv: list[str] | None = None) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Answer the exam with each system, in parallel if several; print a line about each, return 0.
 
-    Raises ``UsageError``."""
+    Raises ``UsageError``.
+    """
     systems = named_systems(arguments.systems)
     if arguments.private is not None and not all(system.sees_truth for system in systems):
         blind = next(system.name for system in systems if not system.sees_truth)
@@ -54,14 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
             f"--private: {blind} may not see the truth; only gold and the hosts of "
             f"{', '.join(hosts)} take this option"
         )
-    names, out = [system.name for system in systems], arguments.out or Path("answers")
-    if len(names) == 1:
-        print_lines(answer_exam(arguments, arguments.out or out / names[0], names[0], shown=True))
-        return 0
-    bar, shown = console(stderr=True), sys.stdout.isatty()  # a bar takes over what is printed
-    with Workers(arguments.workers) as workers:
-        lines = workers.map(partial(answer_in_its_folder, arguments, out), names)
-        hidden = not (shown and bar.is_terminal)
+    names = [system.name for system in systems]
+    arguments.folders = {name: (arguments.out or Path("answers")) / name for name in names}
+    if len(names) == 1 and arguments.out is not None:
+        arguments.folders[names[0]] = arguments.out
+    bar = console(stderr=True)
+    # A bar takes over what is printed.
+    hidden = not (sys.stdout.isatty() and bar.is_terminal)
+    with Workers(min(arguments.workers, len(names))) as workers:
+        lines = workers.map(partial(answer_exam, arguments), names)
         for line in shown_progress(lines, "systems", len(names), console=bar, disable=hidden):
             print_lines(line)
     return 0

@@ -1,10 +1,9 @@
-"""Reference agents for the laboratory of causalab. They see its JSON lines, as any agent does.
+"""Reference agents for the laboratory of causalab. They see its replies, as any agent does.
 
 ``solver`` experiments until one model explains everything, ``observer`` never experiments,
 ``greedy-stop`` commits to the first model that fits.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -14,10 +13,8 @@ import numpy as np
 
 from baselines.causalab_fit import Explanation, Notebook, explain
 from baselines.exam import Answers, OpenedExam, Solver, TrackSystems, answer_nothing
-from causal_exams.laboratory.front_ends import reply_to
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
-from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.opening import open_release
@@ -30,20 +27,17 @@ class RefusedRequest(RuntimeError):
 
 
 class Client:
-    """An agent's end of a session, which it asks by JSON requests; ``public`` is the episode as
-    it is shown to agents."""
+    """An agent's end of a session; ``public`` is the episode as it is shown to agents."""
 
     def __init__(self, session: Session) -> None:
         self.public: Mapping[str, Any] = session.greeting()["episode"]
         self._session = session
 
-    def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def ask(self, **request: Any) -> Mapping[str, Any]:
         """Return the laboratory's reply to a request; raises :class:`RefusedRequest` if refused."""
-        reply: Mapping[str, Any] = json.loads(
-            reply_to(self._session, canonical_json(request).encode())
-        )
+        reply = self._session.request(request)
         if not reply["ok"]:
-            raise RefusedRequest(f"{canonical_json(request)}: {reply['error']}")
+            raise RefusedRequest(f"{request}: {reply['error']}")
         return reply
 
 
@@ -122,26 +116,16 @@ def observer(client: Client) -> None:
         centred = values - values.mean(axis=0)
         coefficients = np.linalg.lstsq(centred, frequencies - frequencies.mean(), rcond=None)[0]
         base = float(frequencies.mean() - values.mean(axis=0) @ coefficients)
-        edges = _correlated_pairs(names, centred)
-    terms = {
-        name: (float(c), 0.0) for name, c in zip(names, coefficients, strict=True) if abs(c) > 0.05
-    }
-    value = base + sum(
-        float(c) * public["reactor"][name] for name, c in zip(names, coefficients, strict=True)
-    )
+    if len(records) > 2:
+        with np.errstate(invalid="ignore"):  # NaN for a property that is the same in all
+            correlations = np.abs(np.corrcoef(values, rowvar=False))
+        pairs = combinations(range(len(names)), 2)
+        edges = [(names[i], names[j]) for i, j in pairs if correlations[i, j] >= CORRELATED]
+    slopes = dict(zip(names, map(float, coefficients), strict=True))
+    terms = {name: (slope, 0.0) for name, slope in slopes.items() if abs(slope) > 0.05}
+    value = base + sum(slope * public["reactor"][name] for name, slope in slopes.items())
     hypothesis = write_hypothesis(target, public["family"], edges, base, terms)
     predict(client, value, hypothesis)
-
-
-def _correlated_pairs(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
-    """Return strongly correlated pairs of centred columns; [] for fewer than three records."""
-    if len(centred) < 3:
-        return []
-    sizes = np.sqrt((centred**2).sum(axis=0))
-    sizes[sizes == 0] = np.inf
-    correlations = np.abs(centred.T @ centred) / np.outer(sizes, sizes)
-    pairs = combinations(range(len(names)), 2)
-    return [(names[i], names[j]) for i, j in pairs if correlations[i, j] >= CORRELATED]
 
 
 def greedy_stop(client: Client) -> None:
@@ -158,8 +142,7 @@ def greedy_stop(client: Client) -> None:
 
 
 def _experiment(client: Client, notebook: Notebook, name: str, value: float) -> None:
-    """Set a property to a value in the laboratory and note the reading in the notebook."""
-    reply = client.ask({"op": "intervene", "name": name, "value": value})
+    reply = client.ask(op="intervene", name=name, value=value)
     notebook.add(name, value, reply["reading"])
 
 
@@ -181,7 +164,7 @@ def _commit(client: Client, notebook: Notebook, found: Explanation) -> None:
 def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None:
     """Send ``value``, clipped to the reactor's range, as prediction with the final hypothesis."""
     low, high = client.public["reactor_range"]
-    client.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
+    client.ask(op="predict", value=min(max(value, low), high), hypothesis=hypothesis)
 
 
 def run_session(episode: Episode, agent: Agent, submission: str) -> str:

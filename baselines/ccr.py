@@ -8,13 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, read_context, read_simulation
-from baselines.exam import (
-    Answer,
-    SolveTask,
-    TrackSystems,
-    from_prompts,
-    generator,
-)
+from baselines.exam import Answer, SolveTask, TrackSystems, from_prompts, generator
 from builder.tracks.ccr.model import BooleanContext, LinearContext, cut_tree, sorted_graph
 from builder.tracks.ccr.quantities import exact_quantities, linear_effect
 from builder.tracks.ccr.questions import check_deduction, check_sum

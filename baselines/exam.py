@@ -9,6 +9,7 @@ tasks, and yields each task that it answers with the answer.
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -119,25 +120,20 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
     try:
         folder.mkdir(parents=True, exist_ok=True)
         refuse_links(folder)
-        old = sorted(folder.iterdir())
-        try:
-            owner = run_card(folder).get("system") if old else system
-        except BadJson:
-            owner = None
-        if owner != system:
-            whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
+        old, owner = sorted(folder.iterdir()), None
+        with suppress(BadJson):
+            owner = run_card(folder).get("system")
+        if old and owner != system:
             raise UsageError(
-                f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
+                f"{folder}: holds files of {owner!r}, not of {system!r}; choose another --out"
             )
         for path in old:
-            if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
+            if _ANSWER_FILE.fullmatch(path.name):
                 path.unlink()
-        run = {"system": system, "settings": dict(settings), "notes": notes}
-        write_text(folder / "run.json", pretty_json(run))
     except OSError as error:
-        raise UsageError(
-            f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
-        ) from None
+        raise UsageError(f"{folder}: {error.strerror}; choose another --out") from None
+    run = {"system": system, "settings": dict(settings), "notes": notes}
+    write_text(folder / "run.json", pretty_json(run))
 
 
 def write_answer(folder: Path, task: Task, answer: Answer) -> None:

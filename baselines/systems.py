@@ -5,10 +5,8 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
-from rich.progress import track as shown_progress
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from baselines import causalab, causalds, ccr, replayscm
@@ -26,7 +24,6 @@ from baselines.exam import (
 )
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
-from grader.pages.terminal import console
 from grader.scoring.shape import Task
 
 BY_TRACK: Final[Mapping[str, TrackSystems]] = {
@@ -116,18 +113,13 @@ def named_systems(names: Sequence[str]) -> list[System]:
 def find_system(name: str) -> System:
     """Return a system, of a family with its percentage as RATE, or raise ``UsageError``."""
     for system in SYSTEMS:
-        if system.name == name and system.at is None:
-            return system
         if system.at is None:
-            continue
-        if system.name == name:
-            example = name.replace("RATE", "0.5")
-            raise UsageError(f"{name}: write a percentage for RATE, such as {example}")
-        family = re.escape(system.name).replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)")
-        if match := re.fullmatch(family, name):
+            if system.name == name:
+                return system
+        elif match := re.fullmatch(system.name.replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)"), name):
             note = system.note.replace("RATE", match[1])
             return System(name, note, system.at(float(match[1]) / 100))
-    raise UsageError(f"{name}: no such baseline{did_you_mean(name, NAMES)}")
+    raise UsageError(f"{name}: no such baseline{did_you_mean(name, GROUPS['all'])}")
 
 
 def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
@@ -140,23 +132,18 @@ def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answe
                 yield from solve(exam, tasks)
 
 
-def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = False) -> str:
-    """Write the answers of system ``name`` to the exam in the options; return a line."""
+def answer_exam(chosen: Namespace, name: str) -> str:
+    """Write the answers of system ``name`` to the exam in the options; return a line.
+
+    It stands here, as workers cannot import ``__main__``.
+    """
     start = time.perf_counter()
-    system = find_system(name)
+    system, folder = find_system(name), chosen.folders[name]
     exam = open_exam(chosen.release, chosen.split, chosen.exam, chosen.private)
     settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
     prepare_folder(folder, name, settings, system.note)
     written = 0
-    shown_on = console(stderr=True)
-    answered = shown_progress(
-        answer_tasks(system, exam),
-        name,
-        len(exam.tasks),
-        console=shown_on,
-        disable=not (shown and shown_on.is_terminal),
-    )
-    for task, answer in answered:
+    for task, answer in answer_tasks(system, exam):
         write_answer(folder, task, answer)
         written += 1
     seconds = time.perf_counter() - start
@@ -164,8 +151,3 @@ def answer_exam(chosen: Namespace, folder: Path, name: str, *, shown: bool = Fal
         f"{folder}: {written} answers to the {len(exam.tasks)} tasks of "
         f"{exam.name} ({exam.split}) by {name} in {seconds:.1f} s"
     )
-
-
-def answer_in_its_folder(chosen: Namespace, out: Path, name: str) -> str:
-    """Return :func:`answer_exam` for ``out / name``; workers cannot import ``__main__``."""
-    return answer_exam(chosen, out / name, name)

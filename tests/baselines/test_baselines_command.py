@@ -107,7 +107,7 @@ def test_a_folder_without_run_card_is_left_alone(release, tmp_path, capsys):
     [
         (["inform"], "did you mean 'informed'"),
         (["ccr-noise-101"], "no such baseline"),
-        (["ccr-noise-RATE"], "write a percentage"),
+        (["ccr-noise-RATE"], "did you mean 'ccr-noise-5'"),
         ([], "NAME is missing"),
         (["naive", "--split", "dve"], "--split dve"),
         (["naive", "--exam", "maxi"], "--exam maxi"),

@@ -119,7 +119,7 @@ def test_an_agent_is_told_when_a_request_is_refused() -> None:
     (episode,) = episodes("main-3", count=1)
 
     def clumsy(laboratory: Any) -> None:
-        laboratory.ask({"op": "intervene", "name": "frequency", "value": 3})
+        laboratory.ask(op="intervene", name="frequency", value=3)
 
     with pytest.raises(RefusedRequest, match="frequency cannot be set"):
         run_session(episode, clumsy, "clumsy")
