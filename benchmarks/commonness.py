@@ -11,12 +11,11 @@ bundle, where an exam tells one problem with several pairs, else tasks of one va
 
 import argparse
 import math
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from scipy.stats import spearmanr
 
 from grader.answers.collect import read_submission
 from grader.answers.submission import SubmissionLimits
+from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.process import exit_with
 from grader.opening import open_release
@@ -87,47 +87,36 @@ def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case
 def regress(found: Sequence[Case]) -> Slope:
     """Return the slope of loss on log support within groups, with an interval that resamples
     ``found``'s clusters. It is None where no group has two supports."""
-    groups: dict[str, list[Case]] = defaultdict(list)
+    supports: dict[str, set[float]] = defaultdict(set)
     for case in found:
-        groups[case.group].append(case)
-    varied = sum(len({case.commonness for case in group}) > 1 for group in groups.values())
+        supports[case.group].add(case.commonness)
+    varied = sum(len(several) > 1 for several in supports.values())
     if not varied:
-        return Slope(len(found), len(groups), 0, None, None, None)
-    left = _without_means(found)
+        return Slope(len(found), len(supports), 0, None, None, None)
+    place = {name: k for k, name in enumerate(supports)}
+    group = np.array([place[case.group] for case in found])
+    values = np.array([(case.commonness, case.loss) for case in found]).T
+
+    def centred(weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+        """Return commonness and loss less their weighted means in the group, (tasks,) each."""
+        counts = np.maximum(np.bincount(group, weights), 1)
+        return [row - (np.bincount(group, weights * row) / counts)[group] for row in values]
+
+    def slope(weights: NDArray[Any]) -> float | None:
+        """Return the weighted slope; None where commonness is the same in each group."""
+        commonness, loss = centred(weights)
+        spread = float((weights * commonness**2).sum())
+        return None if spread < 1e-12 else float((weights * commonness * loss).sum()) / spread
+
     names = sorted({case.cluster for case in found})
-    of_cluster = defaultdict(list)
-    for place, case in enumerate(found):
-        of_cluster[case.cluster].append(place)
     draws = draw_instances(names, bootstrap.seed_of(names))
-    by_place = [of_cluster[name] for name in sorted(names, key=lambda name: draws.place[name])]
-    slopes = []
-    for drawn in draws.counts.T:
-        chosen = [
-            found[k] for places, n in zip(by_place, drawn, strict=True) for k in [*places] * n
-        ]
-        if (slope := _slope(_without_means(chosen))) is not None:
-            slopes.append(slope)
-    flat = not left[:, 1].any()
-    rank = None if flat else float(spearmanr(left[:, 0], left[:, 1]).statistic)
+    drawn = draws.counts[[draws.place[case.cluster] for case in found]].T
+    slopes = [one for weights in drawn if (one := slope(weights)) is not None]
     ends = bootstrap.percentile_interval(slopes) if len(names) > 1 and slopes else None
-    return Slope(len(found), len(groups), varied, _slope(left), ends, rank)
-
-
-def _without_means(found: Sequence[Case]) -> NDArray[np.float64]:
-    """Return (commonness, loss) of each task less the means of its group, shape (tasks, 2)."""
-    places = {name: k for k, name in enumerate(dict.fromkeys(case.group for case in found))}
-    group = np.array([places[case.group] for case in found])
-    values = np.array([(case.commonness, case.loss) for case in found])
-    sums = np.stack([np.bincount(group, column) for column in values.T], axis=1)
-    means: NDArray[np.float64] = sums / np.bincount(group)[:, None]
-    within: NDArray[np.float64] = values - means[group]
-    return within
-
-
-def _slope(left: NDArray[np.float64]) -> float | None:
-    """Return the slope of column 1 on column 0, both centred; None where column 0 is constant."""
-    spread = float((left[:, 0] ** 2).sum())
-    return None if spread < 1e-12 else float((left[:, 0] * left[:, 1]).sum()) / spread
+    once = np.ones(len(found))
+    commonness, loss = centred(once)
+    rank = float(spearmanr(commonness, loss).statistic) if loss.any() else None
+    return Slope(len(found), len(supports), varied, slope(once), ends, rank)
 
 
 def supports_of(release: ReleaseFolder, split: str, instances: Sequence[str]) -> dict[str, int]:
@@ -163,26 +152,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--split")
     parser.add_argument("--exam")
     asked = parser.parse_args(arguments)
-    try:
-        return _print_table(asked)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
 
+    def print_table() -> int:
+        """Grade each folder of answers and print its slope; raises ``UsageError``."""
+        split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
+        print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
+        for folder in asked.answers:
+            submission = read_submission(folder, split.tasks, SubmissionLimits())
+            exam = split.choose_exam_for(frozenset(submission.answers))
+            graded = grade(exam, submission, slice_intervals=False)
+            instances = [task.instance_id for task in exam.tasks]
+            known = supports_of(split.release, split.name, instances)
+            print(line(folder.name, regress(list(cases(graded.scores, known)))))
+        print("groups: with several supports, of all; below 0: commoner pairs are answered better")
+        return 0
 
-def _print_table(asked: argparse.Namespace) -> int:
-    """Grade each folder of answers and print its slope; raises ``UsageError``."""
-    split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
-    print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
-    for folder in asked.answers:
-        submission = read_submission(folder, split.tasks, SubmissionLimits())
-        exam = split.choose_exam_for(frozenset(submission.answers))
-        graded = grade(exam, submission, slice_intervals=False)
-        instances = [task.instance_id for task in exam.tasks]
-        known = supports_of(split.release, split.name, instances)
-        print(line(folder.name, regress(list(cases(graded.scores, known)))))
-    print("groups: with several supports, of all; below 0: commoner pairs are answered better")
-    return 0
+    return with_errors_told(print_table, "interrupted")
 
 
 if __name__ == "__main__":

@@ -24,24 +24,19 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 def time_against_reference(command: list[str]) -> tuple[str, str, str]:
     """Return the median seconds of both commands by turns, and their ratio and range."""
-    ours, theirs = [], []
+    seconds: dict[str, list[float]] = {"ours": [], "reference": []}
     for _ in range(ROUNDS + 1):
-        theirs.append(_seconds(REFERENCE))
-        ours.append(_seconds(command))
-    ours, theirs = ours[1:], theirs[1:]  # the first pair warms the file cache
+        for name, words in (("reference", REFERENCE), ("ours", command)):
+            start = time.perf_counter()
+            subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            seconds[name].append(time.perf_counter() - start)
+    ours, theirs = (seconds[name][1:] for name in seconds)  # the first pair warms the file cache
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     return (
         f"{statistics.median(ours):.3f}",
         f"{statistics.median(theirs):.3f}",
         f"{statistics.median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})",
     )
-
-
-def _seconds(command: list[str]) -> float:
-    """Run a command to its end and return the wall-clock seconds it took."""
-    start = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
 
 
 def main() -> int:
