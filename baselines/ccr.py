@@ -1,10 +1,10 @@
 """The reference systems of ccr: they read prompts; ``docs/ccr.md`` says where each lands."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, read_context, read_simulation
@@ -28,7 +28,12 @@ def solve(prompt: str) -> dict[str, Any]:
         quantity: Quantity = partial(linear_effect, _linear_context(prompt))
     else:
         quantity = _quantity(prompt)
-    return {"quantities": {name: _product(text, quantity) for name, text in listed}}
+    return {
+        "quantities": {
+            name: float(prod(quantity(one.measure, one.path) for one in _quantities_in(text)))
+            for name, text in listed
+        }
+    }
 
 
 Quantity = Callable[[str, tuple[str, ...]], Fraction]
@@ -41,23 +46,8 @@ def _quantities_in(text: str) -> list[ListedQuantity]:
     return [ListedQuantity(m.lower(), (a, *filter(None, [via]), b)) for m, a, b, via in terms]
 
 
-def _product(text: str, quantity: Quantity) -> float:
-    """Return the product, by ``quantity``, of what a text such as "PNS(A, B) × PNS(B, C)" names."""
-    result = Fraction(1)
-    for one in _quantities_in(text):
-        result *= quantity(one.measure, one.path)
-    return float(result)
-
-
 def _quantity(prompt: str) -> Quantity:
     """Return the exact quantities of the Boolean model in a prompt, as a function."""
-    context = _boolean_context(prompt)
-    quantities = exact_quantities(context, cut_tree(context.dag))
-    return lambda measure, path: quantities[path[0], path[1]][measure]
-
-
-def _boolean_context(prompt: str) -> BooleanContext:
-    """Return the Boolean model of a prompt with the probabilities that it states."""
     story = read_context(prompt)
     odds: dict[tuple[str, str], int] = {}
     for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
@@ -67,12 +57,14 @@ def _boolean_context(prompt: str) -> BooleanContext:
             odds[match[1], match[2]] = round(10 * float(number))
     dag = story.dag
     rules = [story.rules[name] for name in dag.nodes]
-    return BooleanContext(
+    context = BooleanContext(
         dag,
         tuple(rule.own for rule in rules),
         tuple(rule.among for rule in rules),
         tuple(odds[rule.holder, rule.need] for rule in rules),
     )
+    quantities = exact_quantities(context, cut_tree(dag))
+    return lambda measure, path: quantities[path[0], path[1]][measure]
 
 
 def _linear_context(prompt: str) -> LinearContext:
@@ -111,7 +103,7 @@ def _deduction(prompt: str) -> Any:
 
 def multiply(prompt: str) -> dict[str, Any]:
     """Answer with the product of all values given in a prompt, whether or not they compose."""
-    return {"value": math.prod(float(value) for _, value in _GIVEN.findall(prompt))}
+    return {"value": prod(float(value) for _, value in _GIVEN.findall(prompt))}
 
 
 RUNGS: Final = ("factual", "do_true", "do_false")

@@ -75,15 +75,16 @@ class StoryModel:
             if match is None:
                 raise ValueError(f"no such item in this theme: {item}")
             found[match[1]] = match[2]
-        return {name: self._is_met(rule, found[rule.holder]) for name, rule in self.rules.items()}
 
-    def _is_met(self, rule: Rule, said: str) -> bool:
-        """Tell whether ``said``, a case's word or number for the holder, meets the condition."""
-        if said in ("present", "on", "absent", "off"):
-            return said in ("present", "on")
-        if said.isdigit():
-            return int(said) >= int(rule.need)
-        return self.palette[said] == rule.need
+        def is_met(rule: Rule) -> bool:
+            said = found[rule.holder]
+            if said in ("present", "on", "absent", "off"):
+                return said in ("present", "on")
+            if said.isdigit():
+                return int(said) >= int(rule.need)
+            return self.palette[said] == rule.need
+
+        return {name: is_met(rule) for name, rule in self.rules.items()}
 
     def state(self, clause: str) -> tuple[str, bool]:
         """Return the variable of a clause and whether it holds; ``ValueError`` if there is none."""

@@ -45,7 +45,7 @@ from builder.tracks.replayscm.tables import (
 )
 from grader.scoring.shape import Task
 from grader.tracks.replayscm.boolean import to_text
-from grader.tracks.replayscm.problem import ROOTS, Problem, make_program, read_problem
+from grader.tracks.replayscm.problem import ROOTS, make_program, read_problem
 
 Floats = NDArray[np.float64]
 
@@ -100,29 +100,19 @@ def read_puzzle(task: Task) -> Puzzle:
         }
         setting = ParentLimits(bits(map(names.index, problem.roots)), allowed)
         disclosure = "ordered" if problem.order else "block" if problem.blocks else "hidden"
-    rows = _rows(names, task.inputs["worlds"])
-    reference = _reference(problem) if problem.reference else None
+    worlds = [world for world in task.inputs["worlds"] for _ in world["rows"]]
+    values = [[int(bit) for bit in row] for world in task.inputs["worlds"] for row in world["rows"]]
+    clamped = [[name in world["targets"] for name in names] for world in worlds]
+    rows = ObservedRows(np.array(values, dtype=np.int64), np.array(clamped, dtype=bool))
+    reference: HiddenProgram | None = None
+    if problem.reference and problem.roots is not None:
+        # In the disclosed order, or in one that the mechanisms allow.
+        program = make_program(problem.roots, problem.reference)
+        labels = problem.order or (*program.roots, *program.order)
+        formulas = {int(name[1:]) - 1: formula for name, formula in problem.reference.items()}
+        order = tuple(int(name[1:]) - 1 for name in labels)
+        reference = assemble(order, dict.fromkeys(formulas, ()), formulas)
     return Puzzle(len(names), rows, tabulate(rows), setting, disclosure, reference)
-
-
-def _rows(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> ObservedRows:
-    """Return the rows of all worlds, ``clamped`` where an intervention set the variable."""
-    values = np.array(
-        [[int(bit) for bit in row] for world in worlds for row in world["rows"]], dtype=np.int64
-    )
-    targets = [world["targets"] for world in worlds for _ in world["rows"]]
-    clamped = np.array([[name in chosen for name in names] for chosen in targets], dtype=bool)
-    return ObservedRows(values, clamped)
-
-
-def _reference(problem: Problem) -> HiddenProgram:
-    """Return the task's reference program, in the disclosed order or one its mechanisms allow."""
-    assert problem.roots is not None and problem.reference is not None
-    program = make_program(problem.roots, problem.reference)
-    labels = problem.order or (*program.roots, *program.order)
-    formulas = {int(name[1:]) - 1: formula for name, formula in problem.reference.items()}
-    order = tuple(int(name[1:]) - 1 for name in labels)
-    return assemble(order, dict.fromkeys(formulas, ()), formulas)
 
 
 def symbolic(task: Task) -> dict[str, Any]:

@@ -63,9 +63,16 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
         path_inside(tests, source.name).write_bytes(source.read_bytes())
         path_inside(tests, source.name).chmod(0o755)
     (tests / "grader.tar.gz").write_bytes(archive)
-    (tests / "task.json").write_text(canonical_json(_task_document(task, truth)), encoding="utf-8")
+    row = {name: getattr(task, name) for name in TASK_COLUMNS if name != "inputs_json"}
+    document: dict[str, Any] = {
+        "task": row | {"prompt": "", "inputs_json": canonical_json(task.inputs)}, "truth": None
+    }  # fmt: skip
     if truth is not None:
+        known = {name: getattr(truth, name) for name in TRUTH_COLUMNS if name != "target_json"}
+        document["truth"] = known | {"target_json": canonical_json(truth.target)}
+        document["labels"] = truth.labels
         _write_solution(task, truth, place / "solution")
+    (tests / "task.json").write_text(canonical_json(document), encoding="utf-8")
 
 
 def _config(exam: Exam, task: Task, collect: bool) -> str:
@@ -82,17 +89,6 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
     quoted = {name: canonical_json(value) for name, value in facts.items()}
     text = (_HERE / "task.toml.in").read_text(encoding="utf-8")
     return text.format(**quoted, collect=str(collect).lower(), seconds=3600)
-
-
-def _task_document(task: Task, truth: Truth | None) -> dict[str, Any]:
-    """Return the content of ``task.json``, rows that the grader reads, the prompt left empty."""
-    row = {name: getattr(task, name) for name in TASK_COLUMNS if name != "inputs_json"}
-    row |= {"prompt": "", "inputs_json": canonical_json(task.inputs)}
-    if truth is None:
-        return {"task": row, "truth": None}
-    known = {name: getattr(truth, name) for name in TRUTH_COLUMNS if name != "target_json"}
-    known["target_json"] = canonical_json(truth.target)
-    return {"task": row, "truth": known, "labels": truth.labels}
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:

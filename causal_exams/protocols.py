@@ -91,23 +91,18 @@ async def lead_agent(talk: "Conversation") -> None:
                 talk.end(ANSWERED)
                 return
             continue
-        complaint = await _complaint(talk)
-        if complaint is None:
+        if talk.in_laboratory:  # a prediction would have ended the session
+            talk.say(wording("open.unpredicted"))
+            continue
+        data = await talk.answer_file()
+        if data is None:
+            talk.say(wording("open.absent", file=talk.task.answer_file))
+        elif problem := await talk.problem(data):
+            talk.say(wording("open.invalid", problem=problem))
+        else:
             talk.end(ANSWERED)
             return
-        talk.say(complaint)
     talk.end(STEPS)
-
-
-async def _complaint(talk: "Conversation") -> str | None:
-    """Return the message for a model that stopped too early, None where its answer is valid."""
-    if talk.in_laboratory:  # a prediction would have ended the session
-        return wording("open.unpredicted")
-    data = await talk.answer_file()
-    if data is None:
-        return wording("open.absent", file=talk.task.answer_file)
-    wrong = await talk.problem(data)
-    return wrong and wording("open.invalid", problem=wrong)
 
 
 SETTINGS: Final[Mapping[str, Protocol]] = {

@@ -36,7 +36,7 @@ from baselines.causalds.regression import Columns, is_binary
 from baselines.exam import Answer, FloatArray, ShownScene, generator
 from builder.equations.quantities import association_margin
 from builder.graphs.graph import LatentDAG, one_is_apart
-from builder.reader import Reading, read_story
+from builder.reader import read_story
 from grader.scoring.shape import Task
 
 RIDGE = 1e-3
@@ -48,35 +48,22 @@ def predict_measured(scene: ShownScene) -> ShownScene:
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:
         return scene
-    data, test = dict(scene.data), dict(scene.test)
-    for name in measured:
-        bundle = [column for column in scene.data if column.startswith(f"{name}_meas_")]
-        truth = scene.calibration[name]
-        binary = is_binary(truth)
-        inputs = _side_by_side(scene.calibration, bundle)
-        for table in (data, test):
-            if all(column in table for column in bundle) and bundle:
-                values = _predict_by_ridge(inputs, truth, _side_by_side(table, bundle))
-                table[name] = (values > 0.5).astype(np.float64) if binary else values
-        for column in bundle:
-            for table in (data, test):
-                table.pop(column, None)
-    return replace(scene, data=data, test=test)
-
-
-def _side_by_side(table: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
-    """Return columns as a matrix, shape (rows, names)."""
-    return np.column_stack([table[name] for name in names])
-
-
-def _predict_by_ridge(inputs: FloatArray, truth: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return predictions for ``rows`` by a ridge regression of ``truth`` on ``inputs``, (rows,)."""
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    model = make_pipeline(StandardScaler(), Ridge(RIDGE * len(inputs)))
-    return np.asarray(model.fit(inputs, truth).predict(rows))
+    data, test = dict(scene.data), dict(scene.test)
+    for name in measured:
+        bundle = [column for column in scene.data if column.startswith(f"{name}_meas_")]
+        truth = scene.calibration[name]
+        model = make_pipeline(StandardScaler(), Ridge(RIDGE * len(truth)))
+        model.fit(np.column_stack([scene.calibration[column] for column in bundle]), truth)
+        for table in (data, test):
+            if all(column in table for column in bundle):
+                rows = np.column_stack([table.pop(column) for column in bundle])
+                values = np.asarray(model.predict(rows))
+                table[name] = (values > 0.5).astype(np.float64) if is_binary(truth) else values
+    return replace(scene, data=data, test=test)
 
 
 _OVERRULING_ERRORS = 4.0
@@ -97,8 +84,6 @@ def associations(
     x, y, *third = names
 
     def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
-        """Return draws of the correlation, (B, 1); given a third column, of the partial one and
-        its change, (B, 2)."""
         found = correlations(data, names, w)
         r = found[:, 0, 1]
         if not third:
@@ -188,12 +173,6 @@ def _change(task: Task, analyst: Analyst) -> float:
     return analyst.association(task, third(task))[1]
 
 
-def _most_changing(task: Task, analyst: Analyst) -> str:
-    """Return the candidate that, when given, changes the correlation of X and Y most in size."""
-    candidates: list[str] = task.inputs["candidates"]
-    return max(candidates, key=lambda z: abs(analyst.association(task, z)[1]))
-
-
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
     """Return the effect that the family implies or the task names; None as the analyst abstains."""
     estimand = {"effect_estimate": "ATE", "counterfactual_effect": "ETT"}.get(task.family)
@@ -226,7 +205,11 @@ FORMS: Final[Mapping[str, Form]] = {
     "association.sign_before_after": _form(sign_before=_plain_sign, sign_after=_partial_sign),
     "association.delta_point": _form(delta=_change),
     "association.delta_sign_only": _form(sign=lambda t, a: a.label(_change(t, a), "0")),
-    "association.argmax_change": _form(conditioning_var=_most_changing),
+    "association.argmax_change": _form(
+        conditioning_var=lambda t, a: max(
+            t.inputs["candidates"], key=lambda z: abs(a.association(t, z)[1])
+        )
+    ),
     "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
     "collider_phenomenon.induced_association_strength_point": _form(
         value=lambda t, a: a.association(t, third(t))[0]
@@ -281,13 +264,13 @@ class SceneAnalysis:
         """Return the story's graph over ``observed`` (default: the table's) and latent nodes."""
         known = frozenset(observed or self.predicted_scene.data)
         if known not in self._graphs:
-            read = self._read(sorted(known))
+            read = read_story(self.shown.story, sorted(known), None)
             self._graphs[known] = LatentDAG(read.variables, read.edges, read.unmeasured)
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
         """Return the story's (cause, effect) pairs; the task gives the number of variables."""
-        return self._read((), task.inputs["variables"]).edges
+        return read_story(self.shown.story, (), task.inputs["variables"]).edges
 
     def association(self, task: Task, *given: str) -> list[float]:
         """Return [correlation of x and y], or given a third [partial correlation, its change]."""
@@ -305,14 +288,9 @@ class SceneAnalysis:
         """Return the "ATE", "ETT", "NDE" or "NIE" with its interval; None if not identifiable."""
         low, high = float(task.inputs["x0"]), float(task.inputs["x1"])
         contrast = Contrast(*ends(task), low, high, name == "ETT")
-        key = name, contrast
-        if key not in self._effects:
-            self._effects[key] = self._estimate(name, contrast)
-        return self._effects[key]
-
-    def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
-        """Read the story, given the names ``known`` and the number ``count`` of its variables."""
-        return read_story(self.shown.story, known, count)
+        if (name, contrast) not in self._effects:
+            self._effects[name, contrast] = self._estimate(name, contrast)
+        return self._effects[name, contrast]
 
     def _estimate(self, name: str, contrast: Contrast) -> Estimate | None:
         """Return an effect by the formula that the graph calls for; None if not identifiable."""

@@ -1,6 +1,6 @@
 """The choice, by :mod:`builder.graphs` on the graph read, of how to estimate an effect."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations
@@ -23,12 +23,7 @@ from builder.graphs.identification import (
     valid_adjustment_sets,
 )
 
-_EFFECTS: Final[Mapping[str, Effect]] = {
-    "ATE": "ate",
-    "ETT": "ett",
-    "NDE": "nde",
-    "NIE": "nie",
-}
+_EFFECTS: Final[Mapping[str, Effect]] = {"ATE": "ate", "ETT": "ett", "NDE": "nde", "NIE": "nie"}
 GUESS_WIDTH: Final = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""
 
@@ -80,10 +75,7 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
-    """Return how to estimate a total effect: by back door, else front door, else by a guess.
-
-    A guess adjusts for all observed non-descendants of x and has a wider interval.
-    """
+    """Return how to estimate a total effect: by back door, else front door, else by a guess."""
     x, y = contrast.x, contrast.y
     if valid_adjustment_sets(graph, x, y):
         return _backdoor(contrast, efficient_set(graph, x, y))
@@ -97,8 +89,7 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
 
 
 def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
-    """Return how to estimate a total effect by adjustment for ``covariates``, valid or not, its
-    interval ``widen`` times as wide."""
+    """Return how to estimate a total effect by adjustment for ``covariates``, valid or not."""
     names = frozenset({contrast.x, contrast.y, *covariates})
     return Plan(names, partial(backdoor, contrast, covariates), widen)
 
@@ -138,15 +129,13 @@ def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | Non
     near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
     affected = mediators | {y}
     back_door, apart = _without_edges_out_of(graph, {x}), _without_edges_out_of(graph, mediators)
-    for given in (frozenset(near), *_subsets(outside)):
+    subsets = (
+        frozenset(names)
+        for size in range(len(outside) + 1)
+        for names in combinations(sorted(outside), size)
+    )
+    for given in (frozenset(near), *subsets):
         unconfounded = not given & affected and back_door.d_separated((x,), affected, given)
         if unconfounded and apart.d_separated(mediators, (y,), given | {x}):
             return given
     return None
-
-
-def _subsets(names: set[str]) -> Iterator[frozenset[str]]:
-    """Yield all subsets, smallest first, in the order of the alphabet."""
-    ordered = sorted(names)
-    for size in range(len(ordered) + 1):
-        yield from map(frozenset, combinations(ordered, size))

@@ -202,11 +202,10 @@ def _outcome(
 def _response(
     columns: Columns, g: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """Return the regression of predictions g, shape (B, n), that differ between replicates.
+    """Return the regression of predictions g, (B, n); its terms and link are kept in ``chosen``.
 
-    Terms and link (identity or logistic) are those of least BIC, or read from
-    ``chosen["response"]``, where they are stored. ``focus`` is the treatment. A logistic curve
-    suits what levels off in the tails of X, which would bend a polynomial in the middle.
+    A logistic curve suits what levels off in the tails of X, which would bend a polynomial in the
+    middle.
     """
     low, span = g.min(axis=1, keepdims=True), np.ptp(g, axis=1)[:, None]
     if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
@@ -265,18 +264,15 @@ def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Table
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
     known = {name: shown.calibration[name] for name in whole.data if name in shown.calibration}
-    return Tables(whole.data, known, _places(shown), measured, corrected)
-
-
-def _places(shown: ShownScene) -> FloatArray:
-    """Return each calibration row's position in ``shown.data`` by contents, 0 if absent; (m,)."""
+    # A calibration row's place is that of the row with the same contents.
     names = sorted(set(shown.data) & set(shown.calibration))
-    rows, known = (
-        np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
+    rows, kept = (
+        np.column_stack([table[name] for name in names])
         for table in (shown.data, shown.calibration)
     )
     index = {row.tobytes(): place for place, row in enumerate(rows)}
-    return np.array([index.get(row.tobytes(), 0) for row in known], dtype=np.int64)
+    places = np.array([index.get(row.tobytes(), 0) for row in kept], dtype=np.int64)
+    return Tables(whole.data, known, places, measured, corrected)
 
 
 def draws(
@@ -300,14 +296,9 @@ def draws(
     predicted = {name: values[tables.places] for name, values in tables.rows.items()}
     honest = estimator(tables.known, part, {})
     noise = estimator(predicted, part, chosen) - everywhere
-    return np.asarray(honest - _slope(honest[1:], noise[1:]) * noise)
-
-
-def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return, by component over draws (the first axis), the slope of ``honest`` on ``noise`` in
-    0 .. _MOST_SHIFT; about 0 where ``noise`` is constant."""
-    centred = noise - noise.mean(axis=0)
+    # The slope of honest on noise, by component over draws; about 0 where noise is constant.
+    centred = noise[1:] - noise[1:].mean(axis=0)
     variance = (centred**2).mean(axis=0)
-    covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)
+    covariance = ((honest[1:] - honest[1:].mean(axis=0)) * centred).mean(axis=0)
     slope = covariance / np.where(variance > 1e-18, variance, 1.0)
-    return np.asarray(np.clip(slope, 0.0, _MOST_SHIFT))
+    return np.asarray(honest - np.clip(slope, 0.0, _MOST_SHIFT) * noise)

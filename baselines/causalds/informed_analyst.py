@@ -10,6 +10,7 @@ the calibration rows. The step between the two is the price of measurement error
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Final
 
@@ -69,12 +70,6 @@ def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
     return forecast(features, target, test, alpha, core)
 
 
-def _prediction_interval(task: Task, analysis: SceneAnalysis) -> Answer:
-    """Answer with a CSV of predictions and bounds for the held-out rows."""
-    found = _forecast(task, analysis)
-    return csv_text(prediction=found.prediction, lower=found.lower, upper=found.upper)
-
-
 # --- the graph itself -------------------------------------------------------------------------
 
 
@@ -93,19 +88,14 @@ def _counterfactual_identifiable(task: Task, analysis: SceneAnalysis) -> Answer:
     return {"identifiable": is_effect_identifiable(*query, task.inputs["estimand"], binary=binary)}
 
 
-def _word(query: tuple[LatentDAG, str, str]) -> str | None:
-    """Return "no_backdoor" or "non_id" where no adjustment set is valid, else None."""
-    if valid_adjustment_sets(*query):
-        return None
-    return "no_backdoor" if is_identifiable(*query, "ate") else "non_id"
-
-
 def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
     """Return a solver that fills ``field`` by ``find(graph, x, y)``, or the word for no set."""
 
     def solve_by_sets(task: Task, analysis: SceneAnalysis) -> Answer:
         query = _query(task, analysis)
-        return {field: _word(query) or find(*query)}
+        if valid_adjustment_sets(*query):
+            return {field: find(*query)}
+        return {field: "no_backdoor" if is_identifiable(*query, "ate") else "non_id"}
 
     return solve_by_sets
 
@@ -145,7 +135,7 @@ def larger(direct: float, indirect: float) -> str:
 SOLVERS: Final[Mapping[str, Solve]] = {
     **FORMS,
     "prediction.point_predictor": lambda t, d: csv_text(prediction=_forecast(t, d).prediction),
-    "prediction.prediction_interval": _prediction_interval,
+    "prediction.prediction_interval": lambda t, d: csv_text(**asdict(_forecast(t, d))),
     "collider_phenomenon.induced_association_boolean": lambda t, d: {
         "association_present": d.association(t, third(t))[0] != 0
     },

@@ -20,21 +20,17 @@ if TYPE_CHECKING:
 MAX_REQUEST: Final = 1 << 16
 
 
-def reply_to(session: Session, line: bytes) -> str:
-    """Return the JSON reply to a request, each one line without its line feed.
-
-    Refuse a line that is too long or not JSON; the transcript notes it.
-    """
+def _reply_to(session: Session, line: bytes) -> Reply:
+    """Return the reply to a request; one that is too long or not JSON is refused and noted."""
     if len(line) > MAX_REQUEST:
         error = f"a line of over {MAX_REQUEST >> 10} KiB; shorten it"
-        return canonical_json(session.refuse("request", error, "a line that is too long"))
+        return session.refuse("request", error, "a line that is too long")
     try:
-        document = parse_strict(line)
+        return session.request(parse_strict(line))
     except BadJson as problem:
         shown = ascii(line[:80].decode("utf-8", errors="replace"))
         error = f'not JSON ({problem.message}); send one object a line, such as {{"op":"status"}}'
-        return canonical_json(session.refuse("request", error, shown))
-    return canonical_json(session.request(document))
+        return session.refuse("request", error, shown)
 
 
 def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
@@ -43,19 +39,20 @@ def serve(session: Session, requests: BinaryIO, replies: BinaryIO) -> None:
     Returns when the requests end or nobody reads the replies. The session stays open.
     """
     try:
-        _write(replies, canonical_json(session.greeting()))
+        _write(replies, session.greeting())
         while line := requests.readline(MAX_REQUEST + 2):
             part = line
             while len(part) >= MAX_REQUEST and not part.endswith(b"\n"):  # the rest is skipped
                 part = requests.readline(MAX_REQUEST)
             if line.strip():
-                _write(replies, reply_to(session, line.rstrip(b"\r\n")))
+                _write(replies, _reply_to(session, line.rstrip(b"\r\n")))
     except BrokenPipeError:
         return  # the agent is gone; its transcript is on disk and can be resumed
 
 
-def _write(replies: BinaryIO, text: str) -> None:
-    replies.write(escape_unprintable(text).encode("utf-8") + b"\n")  # a terminal may read it
+def _write(replies: BinaryIO, reply: Reply) -> None:
+    text = escape_unprintable(canonical_json(reply))  # a terminal may read it
+    replies.write(text.encode("utf-8") + b"\n")
     replies.flush()
 
 
