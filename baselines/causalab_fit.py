@@ -36,9 +36,8 @@ class Fit:
     """The least squares fit of one node on one parent set.
 
     ``coefficients`` maps a parent to (linear, quadratic), ``bases`` a group of rows to its base.
-    ``error`` is the largest residual, ``allowed`` the largest that rounding alone can leave.
-    ``spread`` is the largest standard error of a coefficient relative to its size, under reading
-    errors of one rounding unit.
+    ``error`` is the largest residual, ``allowed`` the largest that rounding alone can leave, and
+    ``spread`` the largest relative standard error of a coefficient that rounding makes.
     """
 
     parents: frozenset[str]
@@ -55,12 +54,11 @@ class Fit:
 
 
 class Notebook:
-    """Every reading of one session, as rows for every node that is not held (mode ``do``);
-    ``last`` is the newest reading or None.
+    """Every reading of one session, as rows for every node that is not held (mode ``do``).
 
-    ``public`` is the episode as agents see it. The readings that it shows are noted first.
-    ``disturbed`` says that a hidden influence may shift nodes at each intervention, as disclosed or
-    as inferred by :func:`explain`.
+    ``public`` is the episode as agents see it; its readings are noted first. ``last`` is the newest
+    reading or None. ``disturbed`` says that a hidden influence may shift nodes at each
+    intervention, as disclosed or as inferred by :func:`explain`.
     """
 
     def __init__(self, public: Mapping[str, Any]) -> None:

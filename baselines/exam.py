@@ -44,9 +44,8 @@ class ShownScene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
     ``view`` is "clean", or names the noisy measurements that the data are seen through. ``data``
-    and ``test`` map a column to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the
-    table's own units.
-    ``calibration`` holds some rows of ``data`` with the measured variables themselves.
+    and ``test`` map a column to its values, (rows,) and (held-out rows,). ``calibration`` holds
+    some rows of ``data`` with the measured variables themselves.
     """
 
     instance_id: str
@@ -74,9 +73,7 @@ def open_exam(
 ) -> OpenedExam:
     """Open the exam of the release folder (or public repository) at ``path`` as a test taker does.
 
-    Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
-    only exam or the one that is called as the release is; ``all`` is the whole split. Raises
-    ``UsageError``.
+    Defaults are those of the grader, and ``all`` is the whole split. Raises ``UsageError``.
     """
     path = release_path(path) or Path("release")
     # The public folder alone: a test taker has no private one, even where a maintainer does.
@@ -163,10 +160,9 @@ SolveTask = Callable[[Task], Answer]
 class TrackSystems:
     """The reference systems of a track.
 
-    ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are the
-    systems that answer this track alone: name -> (note, solver). ``rated`` is a family of such
-    systems: a name ending in RATE (a percentage), a note, and the function from that rate, as a
-    share from 0 to 1, to its solver.
+    ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are those that
+    answer this track alone: name -> (note, solver). ``rated`` is a family of them: a name ending in
+    RATE (a percentage), a note, and the function from that rate, 0 to 1, to its solver.
     ``sees_truth``: its own systems may be given the private side, to run laboratories on it.
     """
 
@@ -225,11 +221,6 @@ def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         own = task.family == whole.partition(".")[0]
         floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
         yield task, texts.get(floor.get("answer", ""), next(iter(texts.values())))
-
-
-def first_constant(task: Task) -> Answer:
-    """Return the first of a task's constant answers, without names from the story."""
-    return next(iter(constants_of(task).values()))
 
 
 def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:

@@ -226,9 +226,9 @@ def learn_graph(
 ) -> dict[int, int]:
     """Return the graph where hill climbing ends after at most ``moves``: child to parents, as bits.
 
-    It begins without edges and climbs ``scores``, as :func:`bdeu` returns them. None of the last
-    ``tabu`` moves is undone, and only edges that the disclosure allows are considered. Variables
-    are numbers, so that equal gains are told apart in the same order in every process.
+    It begins without edges and climbs ``scores`` of :func:`bdeu` over the edges that are allowed;
+    none of the last ``tabu`` moves is undone. Variables are numbers, so that equal gains are told
+    apart in the same order in every process.
     """
     # Seconds of imports that other solvers do without.
     import pandas as pd
@@ -240,7 +240,6 @@ def learn_graph(
         """A score that looks local scores up in ``scores``, shape (variables, parent sets)."""
 
         def _local_score(self, variable: int, parents: tuple[int, ...]) -> float:
-            """Return the score, from ``scores``, of a variable with these parents."""
             return float(scores[variable, index[sum(1 << p for p in parents)]])
 
     n, index = len(scores), _index(len(scores))

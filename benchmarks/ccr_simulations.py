@@ -8,6 +8,7 @@ estimate has a sample of its own, so that equal quantities agree only as samples
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import prod
 from typing import Final
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from builder.graphs.graph import LatentDAG
 from builder.tracks.ccr.model import (
     PAPER_GRAPHS,
     BooleanContext,
@@ -35,14 +37,16 @@ from grader.tracks.ccr.algorithm import paths
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEED: Final = 20250
-Estimate = Callable[[Pair, int, np.random.Generator], float]
-"""An estimator of a pair's effect from a sample of its own, given its size."""
+Estimate = Callable[..., float]
+"""An estimator of a pair's effect from a sample of its own: (pair, size, rng) -> effect."""
 
 
 def figure_4(operator: Operator, tenths: int) -> BooleanContext:
     """Return Figure 4's Boolean model of ``operator``; exogenous bits are 1 at ``tenths`` / 10."""
     kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
-    dag = chain(kinds, sizes, np.random.default_rng(0))
+    drawn = chain(kinds, sizes, np.random.default_rng(0))
+    names = dict(zip(drawn.nodes, "XABCDEFY", strict=True))
+    dag = LatentDAG(tuple(names.values()), tuple((names[a], names[b]) for a, b in drawn.edges))
     count = len(dag.nodes)
     return BooleanContext(dag, (operator,) * count, (operator,) * count, (tenths,) * count)
 
@@ -139,44 +143,29 @@ def deductive(nodes: Sequence[str]) -> list[list[Quotient]]:
 
 
 def _table(
-    title: str, quotients: Sequence[Quotient], truths: Sequence[float], estimate: Estimate
+    title: str, quotients: Sequence[Quotient], exact: Callable[[Pair], float], estimate: Estimate
 ) -> Table:
     """Return a table: a row a quotient, its exact value and an estimate by sample size."""
     rng = np.random.default_rng(SEED)
     table = Table("quantity", "exact", *(f"n = {size:,}" for size in SIZES), title=title)
-    columns = []
+    columns = [[quotient.compute(exact) for quotient in quotients]]
     for size in SIZES:
-
-        def sample(pair: Pair, size: int = size) -> float:
-            return estimate(pair, size, rng)
-
+        sample = partial(estimate, size=size, rng=rng)
         columns.append([quotient.compute(sample) for quotient in quotients])
-    for k, (quotient, truth) in enumerate(zip(quotients, truths, strict=True)):
-        table.add_row(quotient.text, f"{truth:.5g}", *(f"{column[k]:.5g}" for column in columns))
+    for quotient, *values in zip(quotients, *columns, strict=True):
+        table.add_row(quotient.text, *(f"{value:.5g}" for value in values))
     return table
 
 
 def _on_figure_4(title: str, context: BooleanContext | LinearContext, deduced: bool) -> list[Table]:
     """Return a table (local pairs if ``deduced``) of PNS or, if linear, ATE on Figure 4."""
-    letters = dict(zip(context.dag.nodes, "XABCDEFY", strict=True))
-    back = {letter: node for node, letter in letters.items()}
-    tree = cut_tree(context.dag)
+    nodes, exact = cut_tree(context.dag).nodes, exact_quantities(context)
     if isinstance(context, BooleanContext):
         measure, own = "pns", sampled_pns(context)
     else:
         measure, own = "ate", regression_coefficient(context, {})
-    exact = {pair: float(values[measure]) for pair, values in exact_quantities(context).items()}
-
-    def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
-        return own((back[pair[0]], back[pair[1]]), size, rng)
-
-    nodes = [letters[node] for node in tree.nodes]
     groups = deductive(nodes) if deduced else [inductive(nodes)]
-    truth = {(letters[a], letters[b]): value for (a, b), value in exact.items()}
-    return [
-        _table(title, group, [one.compute(truth.__getitem__) for one in group], estimate)
-        for group in groups
-    ]
+    return [_table(title, group, lambda pair: float(exact[pair][measure]), own) for group in groups]
 
 
 def tables() -> list[Table]:
@@ -191,11 +180,13 @@ def tables() -> list[Table]:
     for bypass in (False, True):
         context = appendix_c(bypass)
         whole = [Quotient([("X1", "X3"), ("X3", "Y")]), Quotient([("X1", "Y")])]
-        exact = {pair: float(total_effect(context, *pair)) for one in whole for pair in one.above}
-        truths = [one.compute(exact.__getitem__) for one in whole]
-        edge = "with" if bypass else "without"
+        title = f"Figure C.2: {'with' if bypass else 'without'} X5 to X6"
         estimate = regression_coefficient(context, {("X3", "Y"): ["X5"]} if bypass else {})
-        found.append(_table(f"Figure C.2: {edge} X5 to X6", whole, truths, estimate))
+
+        def exact(pair: Pair, context: LinearContext = context) -> float:
+            return float(total_effect(context, *pair))
+
+        found.append(_table(title, whole, exact, estimate))
     growth = Table("nodes", "cutpoints", "pairs", "paths", title="Table D.1: cut trees by size")
     for count in range(3, 12):
         tree = cut_tree(chain(["cycle"] * (count - 1), [2] * (count - 1), np.random.default_rng(0)))
@@ -206,9 +197,7 @@ def tables() -> list[Table]:
 
 def main() -> int:
     """Print the tables."""
-    console = Console()
-    for table in tables():
-        console.print(table)
+    Console().print(*tables(), sep="\n")
     return 0
 
 

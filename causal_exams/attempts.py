@@ -42,11 +42,10 @@ _TRAJECTORY: Final = ".traj.json"
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt at a task.
+    """One attempt at a task, its ``number`` counted from 1.
 
-    ``number`` counts the attempts at the task from 1. ``answer`` is the content of the answer file,
-    None where there is none. ``usage`` has those members of a line of ``usage.jsonl`` that are
-    known, with the reason why the attempt ended under ``ending``.
+    ``answer`` is the content of the answer file, None without one. ``usage`` has those members of a
+    line of ``usage.jsonl`` that are known, and under ``ending`` why the attempt ended.
     """
 
     task_id: str
@@ -93,12 +92,11 @@ def write_answers(
 def ending(
     *, error: bool, limit: str | None, stored: Any, stop_reason: str | None, answered: bool
 ) -> str:
-    """Return why one sample of Inspect ended, as one of ``ENDINGS``.
+    """Return why one sample of Inspect ended, as one of ``ENDINGS``; the first of these that holds.
 
-    An ``error`` comes first, as it is never the model's fault. Next is the kind of ``limit`` that
-    was met, then the ending that the protocol ``stored``, unless it is about the answer alone. Then
-    the ``stop_reason`` of the last reply counts where it is in ``STOPS``. Else there is an answer
-    or none. Without one, a last reply that was cut off at its most tokens gives the token limit.
+    An ``error``, never the model's fault; the kind of ``limit`` that was met; the ending that the
+    protocol ``stored``, unless it is about the answer alone; the ``stop_reason`` of the last reply
+    where it is in ``STOPS``; an answer; a last reply that was cut off at its most tokens; none.
     """
     if error:
         return ERROR
@@ -116,9 +114,8 @@ def ending(
 def samples(source: Path) -> "Iterator[EvalSample]":
     """Yield the samples of a log of Inspect, or of all logs in a folder, each attempt once.
 
-    Where several logs hold an attempt (one task id and epoch), its last sample without an error
-    counts, or the last of all where each has an error. Raises ``UsageError`` for logs that cannot
-    be read.
+    Of several samples of an attempt (one task id and epoch) the last one without an error counts,
+    else the last. Raises ``UsageError`` for logs that cannot be read.
     """
     from inspect_ai.log import (
         list_eval_logs,
@@ -145,10 +142,7 @@ def samples(source: Path) -> "Iterator[EvalSample]":
 
 
 def attempt_of(sample: "EvalSample") -> Attempt:
-    """Return a sample of Inspect as an attempt: its answer, its usage, and why it ended.
-
-    Input tokens include those read from and written to a cache.
-    """
+    """Return a sample of Inspect as an attempt; tokens of a cache count as input tokens."""
     score = next(iter((sample.scores or {}).values()), None)
     text = None if score is None else score.answer
     why = ending(
@@ -189,9 +183,8 @@ def _usage(figures: Mapping[str, Any], why: str) -> dict[str, Any]:
 def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
     """Yield the trials of ``tasks`` in the folder of a job, or of one trial, as attempts.
 
-    Trials of one task are numbered in the order of their paths. Files ``result.json`` that cannot
-    be read or belong to no trial of these tasks are skipped. Raises ``UsageError`` where no trial
-    remains.
+    Trials of one task are numbered in the order of their paths. What cannot be read or is no trial
+    of these tasks is skipped. Raises ``UsageError`` where no trial remains.
     """
     counted = Counter[str]()
     for file in sorted(source.rglob("result.json")):

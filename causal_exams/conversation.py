@@ -53,11 +53,10 @@ Members = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Conversation:
-    """One attempt at a task while it goes on.
+    """One attempt at a task while it goes on; ``state`` is Inspect's record of it.
 
-    ``state`` is Inspect's record of it: messages, last output and store. ``host`` opens the
-    laboratory's session. ``budget`` is how many characters of one command's output the model is
-    shown. ``tools`` are those offered to the model so far.
+    ``host`` opens the laboratory's session. ``budget`` is how many characters of one command's
+    output the model is shown. ``tools`` are those offered to it so far.
     """
 
     state: TaskState
@@ -100,8 +99,8 @@ class Conversation:
     async def reply(self) -> str | None:
         """Append the model's next reply and return its text.
 
-        None where the model refused or its context is full. The ending is then stored, and the
-        attempt must end.
+        None where the model refused or its context is full: the attempt must end, its ending is
+        stored.
         """
         output = await get_model().generate(self.state.messages, tools=self.tools)
         self.state.output = output
@@ -112,19 +111,13 @@ class Conversation:
         return output.completion
 
     async def act(self) -> str:
-        """Carry out the tool calls of the last reply and append what they return.
-
-        There must be a call. Returns the text of the last result.
-        """
+        """Carry out the calls of the last reply, append the results, and return the last one."""
         done = await execute_tools(self.state.messages, self.tools)
         self.state.messages.extend(done.messages)
         return done.messages[-1].text
 
     def refuse(self, text: str) -> None:
-        """Append ``text`` as the result of every call of the last reply; none is carried out.
-
-        Where the reply has no call, the text is a message of the user's.
-        """
+        """Append ``text`` as the result of every call of the last reply, else as the user's."""
         self.state.messages += [
             ChatMessageTool(content=text, tool_call_id=call.id, function=call.function)
             for call in self.calls
@@ -133,8 +126,8 @@ class Conversation:
     async def ask_apart(self, texts: Sequence[str]) -> list[str] | None:
         """Ask each text in a conversation of its own, all at once; return the replies in order.
 
-        The questions and replies become the sample's messages. None where every reply was a refusal
-        or did not fit into the context; the ending is then stored.
+        They become the sample's messages. None, and the ending stored, where every reply was a
+        refusal or did not fit into the context.
         """
         model = get_model()
         outputs = await collect(*(model.generate(text) for text in texts))
@@ -151,10 +144,7 @@ class Conversation:
         return [output.completion for output in outputs]
 
     async def ask_role(self, role: str, texts: Sequence[str]) -> list[str] | None:
-        """Ask the model that plays ``role`` each text for a word or two, at temperature 0.
-
-        Returns the replies; None where no model plays the role.
-        """
+        """Return the replies, at temperature 0, of the model that plays ``role``; None without."""
         if role not in model_roles():
             return None
         model, config = get_model(role=role), GenerateConfig(temperature=0, max_tokens=16)
@@ -166,10 +156,7 @@ class Conversation:
         self.state.store.set(ANSWER, text)
 
     def end(self, why: str) -> None:
-        """Store ``why``, one of ``ENDINGS``, as the reason why the attempt ended.
-
-        This alone stops nothing.
-        """
+        """Store ``why``, one of ``ENDINGS``, as the reason why the attempt ended."""
         self.state.store.set(ENDING, why)
 
     async def answer_file(self) -> bytes | None:
@@ -193,10 +180,7 @@ class Conversation:
         return None
 
     async def problem(self, data: bytes) -> str | None:
-        """Return the grader's message on an invalid answer, checked without the truth.
-
-        None where the answer is not invalid.
-        """
+        """Return the grader's message on an invalid answer, checked without the truth, or None."""
         raw = RawAnswer(self.task.answer_file, data)
         checked = await anyio.to_thread.run_sync(partial(check, self.task, raw))
         return checked.message if checked.status == "invalid" else None
@@ -226,8 +210,8 @@ def shorten_output(text: str, most: int = OUTPUT) -> str:
 async def execute(name: str, text: str, seconds: int = SECONDS) -> tuple[str, int | None]:
     """Run ``text`` with ``bash`` or ``python`` in the sandbox; return its output and exit status.
 
-    The output is standard output followed by standard error. The status is None where the command
-    was killed for its time or its output.
+    Standard error follows standard output. The status is None where the command was killed for its
+    time or its output.
     """
     command, _ = _SHELL[name]
     try:
@@ -242,10 +226,7 @@ async def execute(name: str, text: str, seconds: int = SECONDS) -> tuple[str, in
 
 
 def shell_tool(name: str, budget: int) -> ToolDef:
-    """Return the tool ``bash`` or ``python``: it runs code in the sandbox for at most ``SECONDS``.
-
-    It returns the output, shortened to ``budget`` characters, and the exit status.
-    """
+    """Return the tool ``bash`` or ``python``, which shows ``budget`` characters and the status."""
     member = _SHELL[name][1]
 
     async def run(members: Members) -> str:
@@ -257,13 +238,11 @@ def shell_tool(name: str, budget: int) -> ToolDef:
 
 
 def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDef]:
-    """Return the tools of one session, with :data:`TOOLS` as names.
+    """Return the tools of one session, with :data:`TOOLS` as names; it refuses wrong arguments.
 
-    What is wrong with an argument is answered and logged by the laboratory. With ``recorded`` every
-    intervention must come with the step's record, and every optional member must be given. The
-    record is checked first: one that does not parse makes no intervention. The third that does not
-    parse is the step's recorded parse failure (CausaLab A.5), and the experiment is made all the
-    same.
+    With ``recorded`` every intervention must come with the step's record, and every optional member
+    must be given. A record that does not parse makes no intervention, but the third of a step is
+    its recorded parse failure (CausaLab A.5), and the experiment is made all the same.
     """
 
     def tool(name: str) -> ToolDef:

@@ -28,9 +28,8 @@ _SENTENCE: Final = 200
 def blocks(reply: str) -> list[tuple[str, str]]:
     """Return (label, content) of each fenced block in order, the label in lower case or empty.
 
-    Lines end in a line feed, whatever the reply has. A block that is never closed is left out. The
-    reply is read line by line, as a pattern over all of it would look for the end anew at every
-    opening.
+    Lines end in a line feed. A block that is never closed is left out. The reply is read line by
+    line, as a pattern over all of it would look for the end anew at every opening.
     """
     found: list[tuple[str, str]] = []
     label: str | None = None
@@ -48,11 +47,10 @@ def blocks(reply: str) -> list[tuple[str, str]]:
 
 
 def answer_in(reply: str, kind: str) -> str | None:
-    """Return the text of the answer in a reply; ``kind`` is ``json``, ``csv`` or ``jsonl``.
+    """Return the text of the answer in a reply, or None; ``kind`` is ``json``, ``csv``, ``jsonl``.
 
-    It is the last block labelled with the kind, else the last block without a label. Without either
-    it is the whole reply, where that is one JSON value and the kind is not ``csv``. None where
-    there is no answer.
+    It is the last block labelled with the kind, else the last block without a label, else the whole
+    reply where that is one JSON value and the kind is not ``csv``.
     """
     found = blocks(reply)
     for label in (kind, ""):

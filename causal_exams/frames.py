@@ -1,8 +1,4 @@
-"""A nested table of a release as a pandas ``DataFrame``.
-
-A scene's tables (``data``, ``test_features``, ``calibration`` of a config ``<track>_scenes``) are
-lists of ``{name, values}``, one entry a column, so that one row holds a whole table of any width.
-"""
+"""A nested table of a release as a pandas ``DataFrame``."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,10 +8,9 @@ if TYPE_CHECKING:
 
 
 def to_frame(table: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
-    """Return the table as a ``DataFrame``: one row per unit, one column per entry, in its order.
+    """Return a scene's table as a ``DataFrame``; raises ``ValueError`` for unequal columns.
 
-    ``table`` is the cell as ``datasets``, DuckDB or pyarrow give it. Needs pandas. Raises
-    ``ValueError`` where the columns are not of one length.
+    ``table`` is the cell as ``datasets``, DuckDB or pyarrow give it: ``{name, values}`` a column.
     """
     import pandas as pd
 

@@ -75,10 +75,8 @@ def image_digest(sandbox: str) -> str | None:
 
 
 def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings with the model's address cut to its host and its secrets replaced.
-
-    A secret is an argument of the model whose name contains a word such as ``key``.
-    """
+    """Return the settings with the model's address cut to its host, and arguments of the model
+    that are named like a secret replaced."""
     kept = dict(settings)
     if url := kept.get("model_base_url"):
         kept["model_base_url"] = urlsplit(url).hostname
@@ -90,10 +88,9 @@ def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same(path: Path, new: Mapping[str, Any]) -> None:
-    """Raise ``UsageError`` where the card in the file ``path`` has other settings than ``new``.
+    """Raise ``UsageError`` where the file ``path`` is no card, or has other settings than ``new``.
 
-    A file that is absent is no error, one that is no card is. Settings in ``FREE`` may differ. The
-    hashes of release and exam may not.
+    Settings in ``FREE`` may differ, and the file may be absent.
     """
     if not path.exists():
         return

@@ -108,10 +108,7 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
 
 
 def samples(exam: Exam) -> list[Sample]:
-    """Return a sample for each task, in the exam's order: the prompt, and public facts as metadata.
-
-    Targets are empty, as a sample must not hold the truth.
-    """
+    """Return a sample for each task, in the exam's order, without any truth in it."""
     prompted = exam.split.release.with_prompts(exam.split.name, exam.tasks)
     return [
         Sample(
@@ -179,10 +176,7 @@ def conversation(exam: Exam, host: Host, protocol: Protocol, budget: int) -> Sol
 
 @scorer(metrics=[mean()])
 def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
-    """Return a scorer that gives the grader's points, 0 to 1, and keeps the answer.
-
-    Where the truth is private the answer is kept and not scored.
-    """
+    """Return a scorer that keeps the answer and, for a public truth, gives points from 0 to 1."""
 
     async def score(state: TaskState, target: Target) -> Score:
         talk = Conversation(state, _task_of(exam, state), host)
@@ -202,10 +196,10 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
 
 
 async def _take_answer(talk: Conversation, sandboxed: bool) -> bytes | None:
-    """Return the content of the answer file, None without one.
+    """Return the content of the answer file, None without one; close a laboratory's session.
 
     It is the laboratory's transcript, if anything was done there, else the text that a protocol
-    stored, else the file in the sandbox. A laboratory's session is ended and closed here.
+    stored, else the file in the sandbox.
     """
     if talk.in_laboratory:
         transcript, events = talk.host.finish(talk.task.task_id, talk.state.epoch)

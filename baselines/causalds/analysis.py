@@ -76,10 +76,8 @@ def associations(
     """Return the correlation of X and Y, the first two ``names``, in a list of one.
 
     With a third name Z the list holds the partial correlation given Z, and that less the plain one.
-    Each is exactly zero where ``graph`` says so and the data do not contradict it. Given Z a zero
-    is taken from d-separation, although only where relations are linear in Z does it make the
-    *linear* partial correlation vanish: the labels that are asked for are either of exact zeros or
-    well away from zero.
+    Each is exactly zero where ``graph`` says so and the data do not contradict it, although given Z
+    it need be only where relations are linear in Z: what is asked for is exactly 0 or well away.
     """
     x, y, *third = names
 

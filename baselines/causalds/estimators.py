@@ -168,8 +168,7 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A fitted regression, linear or ``logistic``, of ``(response − low) / span``, both (B, 1);
-    ``beta`` is (B, p), p the columns of ``basis``."""
+    """A regression, linear or ``logistic``, of (response − ``low``) / ``span``; ``beta`` (B, p)."""
 
     basis: Basis
     beta: FloatArray
@@ -244,11 +243,10 @@ _MOST_SHIFT: Final = 1.5
 class Tables:
     """The rows an analyst works with.
 
-    ``rows`` has every variable, shape (n,), those seen through measurements as predicted
-    from them; ``known`` has the ``measured`` ones themselves in m calibration rows, shape (m,);
-    ``places``, shape (m,), is where those stand among the n. Without measurements ``known`` is
-    empty. ``corrected`` says whether estimates are to use those rows, or take predictions for the
-    variables themselves.
+    ``rows`` has every variable, (n,), those seen through measurements as predicted from them.
+    ``known`` has the ``measured`` ones themselves in m calibration rows, (m,), and is empty without
+    any; ``places``, (m,), is where those stand among the n. ``corrected`` says whether estimates
+    are to use them.
     """
 
     rows: Mapping[str, FloatArray]
@@ -280,12 +278,11 @@ def draws(
 ) -> FloatArray:
     """Return draws (B, ...) of ``estimator``, which reads the variables ``names``.
 
-    ``weights`` has shape (B, n). Normally all rows are used, with predictions for what is measured.
+    Normally all rows, with ``weights`` (B, n), are used, with predictions for what is measured.
     Where the tables are ``corrected`` and a name is measured, the honest estimate, on the
-    calibration rows, is used instead. Two estimates from predictions, on these rows and on all
-    rows, show its sampling error, which is taken out, each component by itself. Predictions hide
-    interactions, so the honest estimator chooses its own models. The other two, which must differ
-    by sampling error alone, share theirs.
+    calibration rows, is used instead. Two estimates from predictions, on these rows and on all,
+    share their models and show its sampling error, which is taken out by component. Predictions
+    hide interactions, so the honest estimator chooses its own models.
     """
     chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)

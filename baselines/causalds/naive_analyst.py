@@ -8,7 +8,7 @@ abstention. Variants whose answers it would have to look up have the same answer
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from baselines.causalds.analysis import (
 )
 from baselines.causalds.estimators import NORMAL_975, Estimate
 from baselines.causalds.regression import fit, is_binary, predict
-from baselines.exam import Answer, ShownScene, csv_text, first_constant
+from baselines.exam import Answer, ShownScene, constants_of, csv_text
 from builder.reader import read_story
 from builder.reader.english import MARK, mask, sentences
 from grader.scoring.shape import Task
@@ -129,11 +129,6 @@ def _induced_association(task: Task, analysis: NaiveAnalysis) -> Answer:
     return {"association_present": bool(abs(found) * np.sqrt(rows) > NORMAL_975)}
 
 
-def _always(**answer: Any) -> Solve:
-    """Return a solver with one answer to every task."""
-    return lambda task, analysis: answer
-
-
 def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
     """Answer a set with all that is offered, anything else with the first constant."""
     field, offered = task.shape.field, list(task.inputs.get("available", ()))
@@ -143,12 +138,11 @@ def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
         case "sets":
             return {field: [offered]}
         case _:
-            return first_constant(task)
+            return next(iter(constants_of(task).values()))
 
 
 def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
-    """Answer whether the slope, all columns controlled, and the plain correlation have the same
-    sign (0 is +)."""
+    """Answer whether slope, all columns controlled, and correlation have the same sign (0 is +)."""
     signs = {
         analysis.label(value, "0")
         for value in (analysis.slope(task).value, analysis.association(task)[0])
@@ -167,10 +161,10 @@ SOLVERS: Final[Mapping[str, Solve]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
     "collider_phenomenon.induced_association_boolean": _induced_association,
-    "identification.method_label": _always(method="backdoor"),
+    "identification.method_label": lambda t, d: {"method": "backdoor"},
     "identification.minimal_adjustment_set_size": lambda t, d: {"k": len(t.inputs["available"])},
     "effect_estimate.ate_vs_assoc_sign_match": _matches,
-    "bias_diagnostic.collider_bias_boolean": _always(bias_present=False),
+    "bias_diagnostic.collider_bias_boolean": lambda t, d: {"bias_present": False},
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
 """By ``family.variant``; the others are answered by kind."""

@@ -68,11 +68,10 @@ def is_binary(values: FloatArray) -> bool:
 
 
 def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
-    """Return sets of terms to choose among, from simple to rich; each has the intercept.
+    """Return sets of terms to choose among, from linear to cubic; each has the intercept.
 
-    They are linear terms, squares, products with ``focus``, all pairs, cubic terms. ``focus`` (the
-    treatment) also gets a cube, as effects may bend between its two levels. Binary columns get no
-    powers.
+    ``focus``, the treatment, also gets a cube, as effects may bend between its two levels. Binary
+    columns get no powers.
     """
     names = list(columns)
     linear: list[Term] = [(), *((name,) for name in names)]
@@ -95,12 +94,10 @@ def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
-    """Return coefficients of weighted regressions of ``y`` on ``design`` (n, p), shape (B, p).
+    """Return coefficients (B, p) of regressions of ``y``, (n,) or (B, n), on ``design`` (n, p).
 
-    ``y`` has shape (n,) or (B, n), ``weights`` has (B, n).
-
-    Logistic fits accept any response in [0, 1] (quasi-likelihood) and carry a slight ridge, so
-    that separated data give finite coefficients.
+    ``weights`` is (B, n). Logistic fits accept any response in [0, 1] (quasi-likelihood) and carry
+    a slight ridge, so that separated data give finite coefficients.
     """
     y = np.broadcast_to(y, weights.shape)
     if not logistic:
@@ -187,11 +184,11 @@ def forecast(
 ) -> Forecast:
     """Predict an outcome in the rows ``test`` by the model of least cross-validated squared error.
 
-    ``y`` is the outcome in the rows ``train``; both tables hold the same predictors. Models are
-    regressions, with squares and products of the columns ``core`` at most (a wide table of
-    measurements has too many), and gradient boosting. Binary outcomes get probabilities, and as
-    interval the 0/1 range that the interval score favours; continuous ones the conditional mean and
-    bounds at level ``alpha`` by quantiles of out-of-fold residuals (cross-conformal, Vovk 2015).
+    ``y`` is the outcome in the rows ``train``; both tables hold the same predictors. Squares and
+    products are of the columns ``core``, as a wide table of measurements has too many. Binary
+    outcomes get probabilities, and as interval the 0/1 range that the interval score favours;
+    continuous ones the conditional mean and bounds at level ``alpha`` by quantiles of out-of-fold
+    residuals (cross-conformal, Vovk 2015).
     """
     # Imported where it is needed: it takes a second.
     from sklearn.model_selection import KFold, cross_val_predict

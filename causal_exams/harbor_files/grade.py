@@ -38,10 +38,7 @@ def main(tests: str, answers: str, logs: str) -> None:
 
 
 def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:
-    """Return the answer file and copy it into ``logs``/answer; None where it cannot be read.
-
-    Links are not followed. The content is cut off one byte above the largest accepted size.
-    """
+    """Return the answer file, no link, and copy it into ``logs``/answer; None if unreadable."""
     try:
         with open_regular(path_inside(answers, task.answer_file)) as stream:
             data = stream.read(MAX_BYTES[task.shape.suffix] + 1)

@@ -141,19 +141,16 @@ class Session:
         return self.laboratory.phase == "closed"
 
     def greeting(self) -> Reply:
-        """Return the public episode without its null members, and the session's status.
+        """Return the public episode and the session's status, as an agent gets it first.
 
-        An agent gets it first. A member that is null would hint at what is not told.
+        A member that is null is left out: it would hint at what is not told.
         """
         public = self.laboratory.episode.public
         shown = {name: value for name, value in public.items() if value is not None}
         return {"ok": True, "episode": shown, **self._status()}
 
     def request(self, document: object) -> Reply:
-        """Answer one request ``{"op": …}``.
-
-        The reply has ``ok``; if it is false, ``error`` says in one line what is allowed.
-        """
+        """Answer a request ``{"op": …}``; if ``ok`` is false, ``error`` says what is allowed."""
         try:
             reply = self._answer(document)
         except RefusedRequest as refusal:
@@ -162,9 +159,9 @@ class Session:
         return reply
 
     def use(self, tool: str, members: Mapping[str, Any]) -> Reply:
-        """Answer a call of one of :data:`TOOLS` with its arguments; ``observe`` gets the greeting.
+        """Answer a call of one of :data:`TOOLS`; ``observe`` gets the greeting.
 
-        Count an absent needed member as null, and a null optional one as absent.
+        An absent needed member counts as null, and a null optional one as absent.
         """
         if tool == "observe":
             return self.greeting()
@@ -174,10 +171,9 @@ class Session:
         return self.request({"op": TOOLS[tool], **request})
 
     def refuse(self, code: str, message: str, request: str) -> Reply:
-        """Refuse what is not even a request, such as a line that is no JSON, and return the reply.
+        """Refuse what is not even a request, such as a line that is no JSON; return the reply.
 
-        ``code`` and ``message`` go to the agent. The transcript notes ``message`` and ``request``,
-        a short text for what the agent sent.
+        The transcript notes ``message`` and ``request``, a short text for what the agent sent.
         """
         self.laboratory.note_refusal(request, message)
         self._flush()
@@ -190,10 +186,7 @@ class Session:
             self._file = None
 
     def _answer(self, document: object) -> Reply:
-        """Return the reply to a request, which is a refusal if its members are wrong.
-
-        Raises :class:`RefusedRequest` for a request that the laboratory does not allow.
-        """
+        """Return the reply to a request; raises :class:`RefusedRequest` if it is not allowed."""
         laboratory = self.laboratory
         if problem := _problem(document):
             return self.refuse("request", problem, clip(document, 200))
@@ -234,8 +227,7 @@ class Session:
     def _flush(self) -> None:
         """Write new lines to disk; raises ``UsageError`` when that fails, and in every later call.
 
-        A request whose lines cannot be written gets no reply. Opening the file again goes on from
-        its last whole line.
+        A request whose lines cannot be written gets no reply.
         """
         if self._broken:
             raise UsageError(self._broken)
@@ -255,10 +247,7 @@ class Session:
 
 
 def _open(path: Path) -> int:
-    """Open or create the transcript's file, lock it, and return its descriptor.
-
-    Raises ``UsageError`` where another session has it open, or it is no regular file.
-    """
+    """Open or create the transcript's file, locked; raises ``UsageError`` if that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

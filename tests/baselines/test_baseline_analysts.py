@@ -14,7 +14,7 @@ from baselines.causalds.informed_analyst import SOLVERS as INFORMED
 from baselines.causalds.informed_analyst import larger, make_solver
 from baselines.causalds.naive_analyst import SOLVERS as NAIVE
 from baselines.causalds.naive_analyst import make_solver as make_naive_solver
-from baselines.exam import ShownScene, constants_of, first_constant, write_answer
+from baselines.exam import ShownScene, constants_of, write_answer
 from builder.graphs.identification import valid_adjustment_sets
 from builder.graphs.motifs import MOTIFS
 from grader.scoring.model import RawAnswer
@@ -36,7 +36,7 @@ def double_sampling(task: Task, of: ShownScene) -> Any:
 
 
 SOLVERS = {
-    "constant": lambda task, of: first_constant(task),
+    "constant": lambda task, of: next(iter(constants_of(task).values())),
     "naive": naive,
     "informed": informed,
     "double-sampling": double_sampling,

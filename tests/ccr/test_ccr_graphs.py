@@ -300,8 +300,8 @@ def test_the_papers_simulations_converge() -> None:
     rng = np.random.default_rng(3)
     either, both = simulations.figure_4("or", 4), simulations.figure_4("and", 8)
     cases = [
-        (simulations.sampled_pns(either), ("0", "7"), Fraction(6, 10) ** 7),
-        (simulations.sampled_pns(both), ("0", "3"), Fraction(8, 10) ** 3),
+        (simulations.sampled_pns(either), ("X", "Y"), Fraction(6, 10) ** 7),
+        (simulations.sampled_pns(both), ("X", "C"), Fraction(8, 10) ** 3),
     ]
     for estimate, pair, truth in cases:
         errors = [[abs(estimate(pair, size, rng) / float(truth) - 1) for _ in range(20)]
