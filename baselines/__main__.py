@@ -16,7 +16,8 @@ from rich.progress import track as shown_progress
 
 from baselines.systems import GROUPS, NAMES, SYSTEMS, answer_exam, named_systems
 from builder.release.engine import Workers
-from grader.commands.common import positive
+from grader.commands.common import RELEASE, positive
+from grader.commands.common import add as add_options
 from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.printing import print_lines
@@ -73,15 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     several = f"{', '.join(NAMES)}; or several: {', '.join(GROUPS)}"
     add("systems", nargs="*", metavar="NAME", help=several)
     add("--list", action="store_true", help="name the baselines and exit")
-    release = "release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)"
-    add("--release", type=Path, metavar="DIR", help=release)
-    add("--split", metavar="NAME", help="split (default: the only one there is)")
-    add("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
+    add_options(parser, *RELEASE, "--exam")
     out = "default: answers/NAME; of several systems the folder that holds theirs"
     add("--out", type=Path, metavar="DIR", help=out)
     workers = "systems that answer at once (default: one per core)"
     add("--workers", type=positive, default=processors(), metavar="N", help=workers)
-    add("--private", type=Path, metavar="DIR", help="private side, for gold and laboratories")
     return parser
 
 

@@ -200,22 +200,14 @@ def laboratory_solver(name: str, agent: Agent, otherwise: Solver | None = None) 
     return answers
 
 
+_AGENTS: Final[Mapping[str, tuple[str, Agent]]] = {
+    "solver": ("experiments until one model explains every reading", solver),
+    "observer": ("regression on the prior records, no experiment", observer),
+    "greedy-stop": ("commits to the first model that fits", greedy_stop),
+}
 SYSTEMS: Final = TrackSystems(
     naive=laboratory_solver("naive", observer, otherwise=answer_nothing),
     informed=laboratory_solver("informed", solver, otherwise=answer_nothing),
-    own={
-        "solver": (
-            "experiments until one model explains every reading",
-            laboratory_solver("solver", solver),
-        ),
-        "observer": (
-            "regression on the prior records, no experiment",
-            laboratory_solver("observer", observer),
-        ),
-        "greedy-stop": (
-            "commits to the first model that fits",
-            laboratory_solver("greedy-stop", greedy_stop),
-        ),
-    },
+    own={name: (note, laboratory_solver(name, one)) for name, (note, one) in _AGENTS.items()},
     sees_truth=True,
 )

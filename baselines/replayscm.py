@@ -120,12 +120,9 @@ def symbolic(task: Task) -> dict[str, Any]:
     puzzle = read_puzzle(task)
     if puzzle.reference is not None:
         return other_program(puzzle)
-    found = (
-        smallest_program_and_roots(puzzle.tables)
-        if puzzle.setting is None
-        else smallest_program(puzzle.tables, puzzle.setting)
-    )
-    return as_answer(task, found)
+    if puzzle.setting is None:
+        return as_answer(task, smallest_program_and_roots(puzzle.tables))
+    return as_answer(task, smallest_program(puzzle.tables, puzzle.setting))
 
 
 def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
@@ -134,9 +131,8 @@ def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
     It is the one of least AST size, or with ``first`` the first. Without one return the reference.
     """
     assert puzzle.reference is not None
-    answer = find_alternative(
-        puzzle.reference, puzzle.tables, puzzle.disclosure, smallest=not first
-    )
+    reference, tables = puzzle.reference, puzzle.tables
+    answer = find_alternative(reference, tables, puzzle.disclosure, smallest=not first)
     return answer if answer is not None else reference_answer(puzzle)
 
 
@@ -355,9 +351,6 @@ SYSTEMS: Final = TrackSystems(
             "BDeu hill climbing for parents, an exact fitter for formulas",
             from_prompts(structure_and_formulas),
         ),
-        "majority": (
-            "every mechanism its variable's most frequent value",
-            from_prompts(majority),
-        ),
+        "majority": ("every mechanism its variable's commonest value", from_prompts(majority)),
     },
 )

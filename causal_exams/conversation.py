@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 import anyio.to_thread
@@ -34,11 +33,8 @@ ANSWER: Final = "answer"
 FOLDER: Final = "answers"
 """The answers folder in a sandbox's working directory."""
 _VERSIONS: Final = (
-    "import sys\n"
-    "from importlib.metadata import PackageNotFoundError, version\n"
-    "for name in sys.argv[1:]:\n"
-    "    try: print(name, version(name))\n"
-    "    except PackageNotFoundError: pass\n"
+    "from importlib.metadata import distributions as all\n"
+    "print(*(f'{one.name} {one.version}' for one in all()), sep='\\n')"
 )
 SECONDS: Final = 600
 """Seconds that a command may take."""
@@ -47,8 +43,6 @@ _SHELL: Final[Mapping[str, tuple[list[str], str]]] = {
     "python": (["python3", "-"], "code"),
 }
 """Tool to the program that runs its standard input, and the name of its one member."""
-
-Members = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -182,13 +176,13 @@ class Conversation:
     async def problem(self, data: bytes) -> str | None:
         """Return the grader's message on an invalid answer, checked without the truth, or None."""
         raw = RawAnswer(self.task.answer_file, data)
-        checked = await anyio.to_thread.run_sync(partial(check, self.task, raw))
+        checked = await anyio.to_thread.run_sync(check, self.task, raw)
         return checked.message if checked.status == "invalid" else None
 
     async def packages(self) -> str:
         """Return those packages of our image that the sandbox's Python has, with their versions."""
-        done = await sandbox().exec(["python3", "-c", _VERSIONS, *pinned_versions()])
-        found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
+        done = await sandbox().exec(["python3", "-c", _VERSIONS])
+        found = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
         shown = [f"{name} {found[name]}" for name in pinned_versions() if name in found]
         return ", ".join(shown) or "its standard library only"
 
@@ -229,7 +223,7 @@ def shell_tool(name: str, budget: int) -> ToolDef:
     """Return the tool ``bash`` or ``python``, which shows ``budget`` characters and the status."""
     member = _SHELL[name][1]
 
-    async def run(members: Members) -> str:
+    async def run(**members: Any) -> str:
         output, status = await execute(name, str(members.get(member, "")))
         end = "" if status is None else "\n" + wording("shell.status", code=status)
         return shorten_output(output, budget) + end
@@ -248,7 +242,7 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
     def tool(name: str) -> ToolDef:
         """Return one tool of the session."""
 
-        async def run(members: Members) -> str:
+        async def run(**members: Any) -> str:
             """Return the reply; with ``recorded``, an intervention first states a hypothesis."""
             if recorded and name == "intervene":
                 reply = session.use("hypothesise", members)
@@ -267,15 +261,11 @@ def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDe
 
 def _tool(
     name: str,
-    work: Callable[[Members], Awaitable[str]],
+    run: Callable[..., Awaitable[str]],
     members: Sequence[str],
     needed: Sequence[str],
 ) -> ToolDef:
-    """Return a tool that hands its arguments, unchecked, to ``work``; ``needed`` are required."""
-
-    async def execute(**kwargs: Any) -> str:
-        return await work(kwargs)
-
+    """Return a tool whose arguments ``run`` takes by name, unchecked; ``needed`` are required."""
     described = {
         key: JSONSchema(
             type=MEMBER_TYPES.get(key, "string"), description=wording(f"parameters.{key}")
@@ -283,4 +273,4 @@ def _tool(
         for key in members
     }
     parameters = ToolParams(properties=described, required=list(needed))
-    return ToolDef(execute, name, wording(f"tools.{name}"), parameters, max_output=0)
+    return ToolDef(run, name, wording(f"tools.{name}"), parameters, max_output=0)

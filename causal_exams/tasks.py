@@ -8,7 +8,6 @@ it is graded as a whole.
 import atexit
 import os
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -149,8 +148,9 @@ def workspace(exam: Exam) -> Solver:
     """Return a solver that puts a task's files, and an empty answers folder, into its sandbox."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        read = partial(workspace_files, exam.split.release, exam.split.name, _task_of(exam, state))
-        for name, data in (await anyio.to_thread.run_sync(read)).items():
+        split, task = exam.split, _task_of(exam, state)
+        files = await anyio.to_thread.run_sync(workspace_files, split.release, split.name, task)
+        for name, data in files.items():
             await sandbox().write_file(name, data)
         await sandbox().exec(["mkdir", "-p", FOLDER])
         return state
@@ -187,8 +187,8 @@ def points(exam: Exam, host: Host, sandboxed: bool) -> Scorer:
             why = "the truth is private: graded as a whole"
             return Score.unscored(explanation=why, answer=text, reason="private")
         raw = None if text is None else RawAnswer(talk.task.answer_file, text.encode("utf-8"))
-        grade = partial(score_answer, talk.task, exam.truths[talk.task.task_id], raw)
-        row = await anyio.to_thread.run_sync(grade)
+        truth = exam.truths[talk.task.task_id]
+        row = await anyio.to_thread.run_sync(score_answer, talk.task, truth, raw)
         why = f"{row.status} {row.reason}".strip()
         return Score(value=row.points, explanation=why, answer=text)
 

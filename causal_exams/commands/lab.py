@@ -18,16 +18,14 @@ from pathlib import Path
 from causal_exams.laboratory.front_ends import make_server, serve
 from causal_exams.laboratory.host import open_episode
 from causal_exams.laboratory.session import Session, session_path
-from grader.commands.common import read_key
+from grader.commands.common import RELEASE, add, read_key
 from grader.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``lab``."""
     parser.add_argument("episode", help="task id, or a .json file that holds an episode")
-    parser.add_argument("--release", type=Path, metavar="DIR", help="the release of the task")
-    parser.add_argument("--private", type=Path, metavar="DIR", help="its private side")
-    parser.add_argument("--split", help="split of the release; default: the only one")
+    add(parser, *RELEASE)
     kept = parser.add_argument_group("where the transcript is kept")
     kept.add_argument("--transcript", type=Path, metavar="FILE", help="file of the transcript")
     kept.add_argument("--sessions", type=Path, metavar="DIR", help="DIR/SUBMISSION/<task id>.jsonl")
