@@ -1,10 +1,14 @@
 """How a run is set: presets, options, its card, its endings; all without Inspect."""
 
+import asyncio
 import importlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -192,3 +196,34 @@ def test_grading_loads_no_client_of_a_model(root: Path) -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "nothing", "file"])
+def test_an_answer_that_is_no_file_is_refused_at_once(monkeypatch, what):
+    """A pipe that nobody writes into kept an attempt for a minute, without a sandbox for ever."""
+    pytest.importorskip("inspect_ai", reason="needs the extra run")
+    from inspect_ai.util._sandbox.local import LocalSandboxEnvironment
+
+    from causal_exams import conversation
+
+    local = LocalSandboxEnvironment()
+    place = Path(local.directory.name) / "answers" / "t.json"
+    place.parent.mkdir()
+    match what:
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "file":
+            place.write_bytes(b"{}")
+    monkeypatch.setattr(conversation, "sandbox", lambda: local)
+    task = SimpleNamespace(answer_file="t.json", shape=SimpleNamespace(suffix=".json"))
+    sitting: Any = SimpleNamespace(task=task)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(10)
+    try:
+        data = asyncio.run(conversation.Conversation.answer_file(sitting))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert data == (b"{}" if what == "file" else None)
