@@ -97,14 +97,14 @@ def regress(found: Sequence[Case]) -> Slope:
     group = np.array([place[case.group] for case in found])
     values = np.array([(case.commonness, case.loss) for case in found]).T
 
-    def centred(weights: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def subtract_means(weights: NDArray[Any]) -> list[NDArray[np.float64]]:
         """Return commonness and loss less their weighted means in the group, (tasks,) each."""
         counts = np.maximum(np.bincount(group, weights), 1)
         return [row - (np.bincount(group, weights * row) / counts)[group] for row in values]
 
     def slope(weights: NDArray[Any]) -> float | None:
         """Return the weighted slope; None where commonness is the same in each group."""
-        commonness, loss = centred(weights)
+        commonness, loss = subtract_means(weights)
         spread = float((weights * commonness**2).sum())
         return None if spread < 1e-12 else float((weights * commonness * loss).sum()) / spread
 
@@ -114,7 +114,7 @@ def regress(found: Sequence[Case]) -> Slope:
     slopes = [one for weights in drawn if (one := slope(weights)) is not None]
     ends = bootstrap.percentile_interval(slopes) if len(names) > 1 and slopes else None
     once = np.ones(len(found))
-    commonness, loss = centred(once)
+    commonness, loss = subtract_means(once)
     rank = float(spearmanr(commonness, loss).statistic) if loss.any() else None
     return Slope(len(found), len(supports), varied, slope(once), ends, rank)
 

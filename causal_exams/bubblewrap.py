@@ -196,7 +196,8 @@ class BubblewrapSandboxEnvironment(SandboxEnvironment):
         words = [*_root_arguments(self._folder.name), *bwrap_arguments(), "--bind", place, HOME]
         for name, value in (env or {}).items():
             words += ["--setenv", name, value]
-        words += ["--chdir", str(Path(HOME, cwd or "."))]
+        cwd = cwd or "."
+        words += ["--chdir", cwd if cwd.startswith("/") else f"{HOME}/{cwd}"]
         return [*words, "--", "/bin/bash", "-c", f'{_LIMITS}; exec "$@"', "sandbox"]
 
     async def write_file(self, file: str, contents: str | bytes) -> None:

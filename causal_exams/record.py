@@ -95,14 +95,16 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
     if not path.exists():
         return
 
-    def compared(card: Mapping[str, Any]) -> dict[str, Any]:
+    def settings_of(card: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings and hashes of a card that must not change."""
         flat = {name: value for name, value in card["settings"].items() if name not in FREE}
         hashes = {f"{name}_sha256": card["hashes"][name] for name in ("exam", "release")}
         return {**flat, **hashes, "system": card["system"]}
 
     try:
-        before, after = map(compared, (json.loads(path.read_bytes()), json.loads(pretty_json(new))))
+        before, after = map(
+            settings_of, (json.loads(path.read_bytes()), json.loads(pretty_json(new)))
+        )
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is not the card of a run; choose another --out") from None
     # A setting decides on others, such as the sandbox, so it is named first.
