@@ -13,7 +13,6 @@ reader of replies, joined by `` + ``. Measurements without ``from`` are kept as 
 import argparse
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -22,6 +21,7 @@ from typing import Any, Final
 
 from causal_exams.extraction import yes_or_no
 from grader.api import Release, grade
+from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.process import exit_with
@@ -152,18 +152,17 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--release", type=Path, help="the release to measure")
     parser.add_argument("--answers", type=Path, help="folder with a folder of answers a system")
     arguments = parser.parse_args(words)
-    try:
-        lines = (
-            stale_places(ROOT, read_figures(ROOT))
-            if arguments.release is None
-            else rewrite(ROOT, arguments.release, arguments.answers)
-        )
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    for line in lines:
-        print(line)
-    return int(bool(lines) and arguments.release is None)
+
+    def run() -> int:
+        if arguments.release is None:
+            lines = stale_places(ROOT, read_figures(ROOT))
+        else:
+            lines = rewrite(ROOT, arguments.release, arguments.answers)
+        for line in lines:
+            print(line)
+        return int(bool(lines) and arguments.release is None)
+
+    return with_errors_told(run, "interrupted")
 
 
 if __name__ == "__main__":

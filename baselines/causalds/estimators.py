@@ -96,7 +96,7 @@ def backdoor(
     """Return draws (B,) of the ATE, ETT if ``treated``, standardised over ``covariates``."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
-    q = _outcome(columns, y, contrast.x, weights, chosen)
+    q = _regress(columns, y, contrast.x, weights, chosen)
     delta = q.predict_with({contrast.x: contrast.x1}) - q.predict_with({contrast.x: contrast.x0})
     if not contrast.treated:
         return _mean(delta, weights)
@@ -104,7 +104,7 @@ def backdoor(
         return _mean(delta, weights * (x == contrast.x1))
     if np.ptp(delta[0]) < 1e-12:
         return np.asarray(delta[:, 0])
-    rest = _response({contrast.x: x}, delta, contrast.x, weights, chosen)
+    rest = _regress({contrast.x: x}, delta, contrast.x, weights, chosen)
     return np.asarray(rest.predict_with({contrast.x: contrast.x1})[:, 0])
 
 
@@ -118,7 +118,7 @@ def frontdoor(
     """Return draws (B,) of the ATE, ETT if ``treated``, by the front door of ``mediators``."""
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
-    q = _outcome(columns, y, contrast.x, weights, chosen)
+    q = _regress(columns, y, contrast.x, weights, chosen)
     if contrast.treated:
         g = q.predict_with({contrast.x: contrast.x1})
     elif is_binary(x):
@@ -127,7 +127,7 @@ def frontdoor(
     else:
         levels = np.quantile(x, (np.arange(_GRID) + 0.5) / _GRID)
         g = np.mean([q.predict_with({contrast.x: float(level)}) for level in levels], axis=0)
-    rest = _response({contrast.x: x}, g, contrast.x, weights, chosen)
+    rest = _regress({contrast.x: x}, g, contrast.x, weights, chosen)
     ends = [rest.predict_with({contrast.x: level})[:, 0] for level in (contrast.x1, contrast.x0)]
     return np.asarray(ends[0] - ends[1])
 
@@ -145,13 +145,13 @@ def natural_effect(
     """Return draws (B,) of the NDE (``direct``) or NIE; covariates must block confounding."""
     before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
     columns = before | {name: data[name] for name in mediators}
-    q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)
+    q = _regress(columns, data[contrast.y], contrast.x, weights, chosen)
     low = q.predict_with({contrast.x: contrast.x0})
     if direct:
         g = q.predict_with({contrast.x: contrast.x1}) - low
-        rest = _response(before, g, contrast.x, weights, chosen)
+        rest = _regress(before, g, contrast.x, weights, chosen)
         return _mean(rest.predict_with({contrast.x: contrast.x0}), weights)
-    rest = _response(before, low, contrast.x, weights, chosen)
+    rest = _regress(before, low, contrast.x, weights, chosen)
     moved = rest.predict_with({contrast.x: contrast.x1}) - rest.predict_with(
         {contrast.x: contrast.x0}
     )
@@ -189,44 +189,28 @@ class _Surface:
         return np.asarray(self.low + self.span * mean)
 
 
-def _outcome(
+def _regress(
     columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
 ) -> _Surface:
-    """Return the regression of y, (n,), logistic if binary; its terms are kept in ``chosen``."""
-    if "outcome" not in chosen:
-        chosen["outcome"] = select_terms(columns, y, [is_binary(y)], focus)
-    return _fit_surface(chosen["outcome"], columns, y, weights, np.zeros((1, 1)), np.ones((1, 1)))
+    """Return the regression of an outcome, (n,), or of predictions of it, (B, n).
 
-
-def _response(
-    columns: Columns, g: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
-) -> _Surface:
-    """Return the regression of predictions g, (B, n); its terms and link are kept in ``chosen``.
-
-    A logistic curve suits what levels off in the tails of X, which would bend a polynomial in the
-    middle.
+    An outcome has a logistic link if it is binary, predictions the better one: a logistic curve
+    suits what levels off in the tails of X, which would bend a polynomial in the middle.
     """
-    low, span = g.min(axis=1, keepdims=True), np.ptp(g, axis=1)[:, None]
-    if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
-        low, span = np.zeros_like(low), np.ones_like(span)
-    span = np.where(span > 1e-12, span, 1.0)
-    if "response" not in chosen:
-        chosen["response"] = select_terms(columns, (g[0] - low[0]) / span[0], [False, True], focus)
-    return _fit_surface(chosen["response"], columns, (g - low) / span, weights, low, span)
-
-
-def _fit_surface(
-    model: tuple[tuple[Term, ...], bool],
-    columns: Columns,
-    y: FloatArray,
-    weights: FloatArray,
-    low: FloatArray,
-    span: FloatArray,
-) -> _Surface:
-    """Return the fit of a model (terms, is logistic) to ``y``, the response less low, over span."""
-    terms, logistic = model
+    name, links = "outcome", [is_binary(y)]
+    low, span = np.zeros((1, 1)), np.ones((1, 1))
+    if y.ndim == 2:
+        name, links = "response", [False, True]
+        low, span = y.min(axis=1, keepdims=True), np.ptp(y, axis=1)[:, None]
+        if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
+            low, span = np.zeros_like(low), np.ones_like(span)
+        span = np.where(span > 1e-12, span, 1.0)
+    scaled = (y - low) / span
+    if name not in chosen:
+        chosen[name] = select_terms(columns, scaled[0], links, focus)
+    terms, logistic = chosen[name]
     basis = make_basis(columns, terms)
-    beta = fit(basis(columns), y, weights, logistic)
+    beta = fit(basis(columns), scaled, weights, logistic)
     return _Surface(basis, beta, columns, logistic, low, span)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 import pytest
 import yaml
 from smaller_splits import write_splits
+from walk import BLOCK
 
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as builder
@@ -31,18 +32,13 @@ from grader.io.schemas import schema
 from grader.scoring.model import Score
 from grader.tracks import TRACKS
 
-BLOCK = re.compile(
-    r"^(?P<skip><!-- (?:not run|slow): [^\n]+ -->\n)?"
-    r"```(?P<language>bash|python)\n(?P<code>.*?)^```",
-    re.MULTILINE | re.DOTALL,
-)
 ROOT = Path(__file__).parent.parent.parent
 BUILDING: Final = ("docs/tutorials/", "docs/private-exam.md", "docs/hub.md")
 """Guides that build whole releases, gate included, or publish one."""
 DOCUMENTS = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
+    if any(not block["mark"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
     and not str(path.relative_to(ROOT)).startswith(BUILDING)
 ]
 """Those with code to run here."""
@@ -85,7 +81,7 @@ def test_code_in_the_docs_runs(document, root, playground, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("CAUSAL_EXAMS_SECRET", raising=False)
     monkeypatch.chdir(playground)
-    blocks = [b for b in BLOCK.finditer((root / document).read_text("utf-8")) if not b["skip"]]
+    blocks = [b for b in BLOCK.finditer((root / document).read_text("utf-8")) if not b["mark"]]
     for block in blocks:
         if block["language"] == "bash":
             run_commands(block["code"], monkeypatch)

@@ -25,11 +25,15 @@ def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:
     assert not set(GRADER.all_commands) & set(SITTING)
 
 
-@pytest.mark.parametrize("command", sorted(PROGRAM.all_commands))
-def test_every_listed_command_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--help`` of each names the program that was called."""
-    assert main([command, "--help"]) == 0
-    assert capsys.readouterr().out.startswith(f"usage: causal-exams {command} ")
+@pytest.mark.parametrize(
+    ("call", "program", "command"),
+    [(main, PROGRAM.name, command) for command in sorted(PROGRAM.all_commands)]
+    + [(build, BUILDER.name, command) for command in sorted(BUILDER.all_commands)],
+)
+def test_every_listed_command_is_there(call, program, command, capsys):
+    """Its module is found by its name; ``--help`` names the program that was called."""
+    assert call([command, "--help"]) == 0
+    assert f"{program} {command} " in capsys.readouterr().out
 
 
 def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,13 +41,6 @@ def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "lab" in capsys.readouterr().err
     assert "grade" in COMMANDS and main([]) == 2 and main(["--version"]) == 0
     assert "usage: causal-exams" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("command", sorted(BUILDER.all_commands))
-def test_every_command_of_the_builder_is_there(command, capsys):
-    """The module of a command is found by its name when the command is called."""
-    assert build([command, "--help"]) == 0
-    assert f"\n  {BUILDER.name} {command}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
