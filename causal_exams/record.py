@@ -162,13 +162,12 @@ def record(
     stopped = sum(message.startswith("CancelledError") for message in errors)
     errors = [message for message in errors if not message.startswith("CancelledError")]
     tasks, whole = {task.task_id: task for task in exam.tasks}, sum(attempts.values())
-    lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
     card = {**card, "image": image_digest(card["settings"]["sandbox"])}
     if len(taken) < whole:
         words = f"; {len(errors)} ended in errors that are not the model's" if errors else ""
         card["partial"] = f"{len(taken):,} of {whole:,} attempts were taken{words}"
-    for folder in (out, out / "answers"):
-        write_text(folder / "run.json", pretty_json(card))
+    lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
+    write_text(out / "run.json", pretty_json(card))
     write_text(out / "usage.jsonl", "".join(canonical_json(line) + "\n" for line in lines))
     counted = Counter(str(line["ending"]) for line in lines)
     count = sum(attempts[task_id] for task_id in asked)

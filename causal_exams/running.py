@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,17 +101,17 @@ def sit(run: Run) -> int:
             write_text(key, secrets.token_hex(32), 0o600)
         try:
             _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
+            stopped = False
         except BaseException as error:
             if not list_eval_logs(str(run.out / "logs")):
                 (run.out / "run.json").unlink()  # another setting may be tried in this folder
                 raise
-            outcome = record(run.out, exam, card, epochs, asked)  # what is there is kept
-            if not isinstance(error, KeyboardInterrupt):
+            stopped = isinstance(error, KeyboardInterrupt)
+            if not stopped:
+                record(run.out, exam, card, epochs, asked)  # what is there is kept
                 raise
-            outcome = replace(outcome, stopped=True)
-        else:
-            outcome = record(run.out, exam, card, epochs, asked)
-    if outcome.stopped:
+        outcome = record(run.out, exam, card, epochs, asked)
+    if stopped or outcome.stopped:
         done = f"{outcome.taken:,} of {outcome.asked:,} attempts are taken"
         _say(f"{run.out}: stopped; {done}, and the same command goes on with the rest")
         return 130

@@ -57,13 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--out {arguments.out}: exists and holds no answers; name another")
     exam = open_split(arguments).choose_exam_for()
     tasks = {task.task_id: task for task in exam.tasks}
-    try:
-        read = _READERS[arguments.source](arguments.log, tasks)
-        found = [one for one in read if one.task_id in tasks]
-    except ModuleNotFoundError as error:
-        if error.name != "inspect_ai":
-            raise
-        raise UsageError("Inspect is not installed; pip install 'causal-exams[run]'") from None
+    read = _READERS[arguments.source](arguments.log, tasks)
+    found = [one for one in read if one.task_id in tasks]
     whole = [one for one in found if one.usage.get("ending") != "error"]
     if not whole:
         raise UsageError(f"{arguments.log}: no attempt at a task of exam {exam.name} in it")

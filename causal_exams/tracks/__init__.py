@@ -31,10 +31,9 @@ def preset_of(name: str, track: str) -> tuple[str, Protocol]:
     if name in own:
         return name, own[name]
     tracks = {preset: key for key, presets in PRESETS.items() for preset in presets}
-    if name in tracks or name == PAPER:
-        whose = f"is for track {tracks[name]}, not" if name in tracks else "is unknown to track"
-        raise UsageError(
-            f"--preset {name}: {whose} {track}; choose one track with --track, or each track's "
-            f"own protocol with --preset {PAPER}"
-        )
-    raise UsageError(f"--preset {name}: no such preset{did_you_mean(name, [*tracks, PAPER])}")
+    near = did_you_mean(name, [*tracks, PAPER])
+    whose = f"is for track {tracks[name]}" if name in tracks else f"no such preset{near}"
+    raise UsageError(
+        f"--preset {name}: {whose}; sat is track {track}: choose one track with --track, or each "
+        f"track's own protocol with --preset {PAPER}"
+    )
