@@ -4,12 +4,10 @@
 blocks that ask a model or the Hub ask one on this machine.
 """
 
-import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from chat_server import Reply, serve
@@ -22,25 +20,6 @@ PAGES = [
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if any(block["mark"] != "not run" for block in BLOCK.finditer(path.read_text("utf-8")))
 ]
-
-
-WORDS = "I do not know."
-
-
-def reply(messages: list[Any]) -> Reply:
-    """What the server says: a chat completion, or, to a request without messages, a response."""
-    if messages:
-        return Reply(WORDS)
-    text = {"type": "output_text", "text": WORDS, "annotations": []}
-    message = {"type": "message", "id": "m", "role": "assistant", "status": "completed",
-               "content": [text]}  # fmt: skip
-    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
-             "input_tokens_details": {"cached_tokens": 0},
-             "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
-    response = {"id": "r", "object": "response", "created_at": 0, "model": "any",
-                "output": [message], "status": "completed", "parallel_tool_calls": True,
-                "tool_choice": "auto", "tools": [], "usage": usage}  # fmt: skip
-    return Reply(body=json.dumps(response).encode())
 
 
 @pytest.fixture(scope="session")
@@ -56,12 +35,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def newcomer(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment of a shell that has activated the clone's, with a model and a Hub at hand."""
-    with serve(reply, port=8000), hub_with_users() as hub:
+    with serve(lambda _: Reply("I do not know."), port=8000), hub_with_users() as hub:
         kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
         yield {
             **kept, **environment_of(hub, tmp_path_factory.mktemp("home")),
-            "PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}",
-            "OPENAI_BASE_URL": "http://localhost:8000/v1", "OPENAI_API_KEY": "none",
+            "PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}", "OPENAI_API_KEY": "none",
         }  # fmt: skip
 
 
