@@ -10,7 +10,7 @@ LOCKED  = --constraint requirements.lock
 SYSTEMS  = $(shell $(RUN) -m baselines --list | sed 's/ .*//; s/RATE/5/')
 TRACKS   = $(shell $(RUN) -c 'from grader.tracks import TRACKS; print(*TRACKS)')
 
-.PHONY: demo boards model hub-rehearsal figures docs test types fast slow bench fuzz lock clean help
+.PHONY: demo boards model hub-rehearsal figures docs test types fast slow fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
@@ -21,7 +21,6 @@ help:
 	@echo "make docs   the guides as a site, site/index.html"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
-	@echo "make bench  speed, as ratios against a named reference"
 	@echo "make fuzz   every reader of strangers' files, SECONDS_EACH=600 a target"
 	@echo "make lock   write requirements.lock anew"
 	@echo "make clean  remove what the targets above wrote"
@@ -111,9 +110,6 @@ fast: $(VENV)/.dev
 
 slow: $(VENV)/.dev
 	$(RUN) -m pytest --numprocesses auto --dist loadfile -m slow
-
-bench: $(VENV)/.dev
-	$(RUN) -m benchmarks.speed
 
 SECONDS_EACH ?= 600
 TARGETS = json csv parquet transcripts programs manifests toml replies

@@ -1,1 +1,1 @@
-"""Speed as ratios against a named reference, measured in one run."""
+"""Simulations of the papers, measured figures of the guides, and a small model."""
