@@ -1,1 +1,1 @@
-"""A laboratory in its host's hands: its episode, one agent's session, and the ways in."""
+"""A laboratory in its host's hands: its episode, and one agent's session."""

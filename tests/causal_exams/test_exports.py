@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from causal_exams.harbor import write_harbor
+from causal_exams.commands.export import write_harbor
 from causal_exams.harbor_files import grade
 from grader.opening import open_release
 from grader.release.exam import Exam, choose_exam

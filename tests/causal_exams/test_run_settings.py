@@ -189,7 +189,7 @@ def test_without_inspect_the_command_is_one_line(monkeypatch, capsys, tmp_path):
 def test_grading_loads_no_client_of_a_model(root: Path) -> None:
     """Not even the imports of the dispatcher, the protocols and the exports may pull Inspect in."""
     code = (
-        "import sys, causal_exams.cli, causal_exams.harbor, causal_exams.tracks\n"
+        "import sys, causal_exams.cli, causal_exams.commands.export, causal_exams.tracks\n"
         "print(sorted({'inspect_ai', 'openai'} & set(sys.modules)))"
     )
     done = subprocess.run(

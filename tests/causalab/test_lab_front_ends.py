@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from laboratories import CHAIN, TARGET, chain_episode, make_row, random_episode, verify
 
 from causal_exams.cli import main
-from causal_exams.laboratory.front_ends import MAX_REQUEST, serve
+from causal_exams.commands.lab import MAX_REQUEST, serve
 from causal_exams.laboratory.session import Session, session_path
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json

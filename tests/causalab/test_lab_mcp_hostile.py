@@ -91,7 +91,7 @@ def test_no_message_stops_the_server_or_changes_more_than_it_may(tmp_path, episo
 
 def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> None:
     """Five clients ask for four interventions each, of a budget of eight."""
-    from causal_exams.laboratory.front_ends import make_server
+    from causal_exams.commands.lab import make_server
 
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team")
@@ -120,7 +120,7 @@ def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> Non
 
 
 def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
-    from causal_exams.laboratory.front_ends import make_server
+    from causal_exams.commands.lab import make_server
 
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team", KEY)

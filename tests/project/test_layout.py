@@ -47,7 +47,7 @@ ALLOWED = {
                "numpy", "rich"},
     "causal_exams": {
         "causal_exams", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity",
-        "yaml", "pandas",
+        "yaml",
     },
 }  # fmt: skip
 
