@@ -1,7 +1,7 @@
 """The reference systems of ccr: they read prompts; ``docs/ccr.md`` says where each lands."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -169,29 +169,22 @@ def shifted_model(_: Task, read: Simulation) -> Answer:
 
 
 def global_wrong(tasks: Iterable[Task]) -> SolveTask:
-    """Return a solver right on all but the widest pairs, those of :func:`shifted_model`."""
-    widest = frozenset(task.task_id for task in _widest_pairs(tasks))
-    return lambda task: shifted_model(task) if task.task_id in widest else perfect(task)
+    """Return a solver right on all but the widest pairs, those of :func:`shifted_model`.
 
-
-def _widest_pairs(tasks: Iterable[Task]) -> Iterator[Task]:
-    """Yield the tasks whose pair lies inside no other pair of the same context."""
+    Such a pair lies inside no other pair of the same context.
+    """
     contexts: dict[str, list[Task]] = {}
     for task in tasks:
         if task.family == "simulation":
             contexts.setdefault(task.instance_id, []).append(task)
+    widest: set[str] = set()
     for pairs in contexts.values():
-        place = {
-            name: k
-            for k, name in enumerate(cut_tree(read_simulation(pairs[0].prompt).story.dag).nodes)
-        }
-        spans = {t.task_id: (place[t.inputs["cause"]], place[t.inputs["effect"]]) for t in pairs}
-        for task in pairs:
-            first, last = spans[task.task_id]
-            if not any(
-                a <= first and last <= b for a, b in spans.values() if (a, b) != (first, last)
-            ):
-                yield task
+        place = cut_tree(read_simulation(pairs[0].prompt).story.dag).nodes.index
+        spans = {t.task_id: (place(t.inputs["cause"]), place(t.inputs["effect"])) for t in pairs}
+        for name, (first, last) in spans.items():
+            if sum(a <= first and last <= b for a, b in spans.values()) == 1:  # itself
+                widest.add(name)
+    return lambda task: shifted_model(task) if task.task_id in widest else perfect(task)
 
 
 def naive(task: Task) -> Answer:

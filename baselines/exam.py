@@ -1,9 +1,8 @@
 """An exam as a test taker sees it, what a solver is, and how answers are written.
 
-Only the public repository is opened, and in it only the configs ``<track>``, ``<track>_exams``
-and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are kept; ``gold`` alone
-asks for the published truth. A solver answers the tasks of one track: it gets the exam and those
-tasks, and yields each task that it answers with the answer.
+Only the public configs ``<track>``, ``<track>_exams`` and ``<track>_scenes`` are opened; ``gold``
+alone asks for the published truth. A solver gets the exam and the tasks of one track, and yields
+each task that it answers with the answer.
 """
 
 import hashlib
@@ -88,6 +87,10 @@ def iterate_scenes(
     exam: OpenedExam, tasks: Iterable[Task]
 ) -> Iterator[tuple[ShownScene, list[Task]]]:
     """Yield each scene in one view, with its tasks. Tasks without a scene are left out."""
+
+    def arrays(table: Iterable[Column]) -> dict[str, FloatArray]:
+        return {name: np.asarray(values, dtype=np.float64) for name, values in table}
+
     by_view: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
         by_view.setdefault((task.instance_id, task.view), []).append(task)
@@ -96,16 +99,8 @@ def iterate_scenes(
         shown = read_scenes(exam.release, exam.split, instances[start : start + SCENES_AT_ONCE])
         for (instance, view), scene in shown.items():
             if (instance, view) in by_view:
-                tables = (_columns(scene.tables.get(name, ())) for name in TABLES)
+                tables = (arrays(scene.tables.get(name, ())) for name in TABLES)
                 yield ShownScene(instance, view, scene.story, *tables), by_view[instance, view]
-
-
-def _columns(table: Iterable[Column]) -> dict[str, FloatArray]:
-    """Return a table as column name -> values, shape (rows,)."""
-    return {name: np.asarray(values, dtype=np.float64) for name, values in table}
-
-
-_ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
 
 
 Answer = Mapping[str, Any] | str
@@ -125,7 +120,7 @@ def prepare_folder(folder: Path, system: str, settings: Mapping[str, Any], notes
                 f"{folder}: holds files of {owner!r}, not of {system!r}; choose another --out"
             )
         for path in old:
-            if _ANSWER_FILE.fullmatch(path.name):
+            if re.fullmatch(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)", path.name):
                 path.unlink()
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}; choose another --out") from None

@@ -1,16 +1,14 @@
 """Reference solvers of the track replayscm: exact search, structure search, and constants.
 
-A task is read as partial tables and the disclosed setting. ``symbolic`` takes all parent sets of at
-most four variables, the smallest fitting function of each, and the best acyclic choice; ties are
-broken lexicographically. Complete, so it always fits the training worlds.
+``symbolic`` takes all parent sets of at most four variables, the smallest fitting function of each,
+and the best acyclic choice, ties broken lexicographically: it always fits the training worlds.
 
 ``structure+dsl`` follows the paper's bnlearn+DSL row (Table H.1): a score-based graph search
-proposes parents, an exact fitter the formulas, and the first program that fits is the answer;
-nothing is minimised, neither over parent sets nor over functions. Graphs are learned by hill
-climbing with a tabu list (pgmpy; Koller and Friedman 2009, section 18.4.3) on the BDeu score of
-Heckerman, Geiger and Chickering (1995), with rows left out where the child was set by an
-intervention (Cooper and Yoo 1999). The paper bounds its fitter by seconds too; ours is bounded by
-AST size alone, so that an answer does not depend on the machine.
+proposes parents, an exact fitter the formulas, and the first program that fits is the answer.
+Graphs are learned by hill climbing with a tabu list (pgmpy; Koller and Friedman 2009, section
+18.4.3) on the BDeu score of Heckerman, Geiger and Chickering (1995), with rows left out where the
+child was set by an intervention (Cooper and Yoo 1999). The paper bounds its fitter by seconds too;
+ours is bounded by AST size alone, so that an answer does not depend on the machine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +54,7 @@ Proposals = Mapping[int, Sequence[int]]
 """Child to parent sets (as bits), the best first."""
 
 TABU: Final = 3
-"""The search undoes none of its last so many moves. A longer list forbids the deletions that undo
-an early wrong edge in graphs as small as these, and ends at worse scores."""
+"""The search undoes none of its last so many moves. A longer list ends at worse scores."""
 
 SEARCHES: Final = ((TABU, 4000), (0, 4000))
 """Length of the tabu list (0 is plain hill climbing) and most moves of each search."""

@@ -1,13 +1,12 @@
 """The analysis of one scene, and how its findings are written as answers.
 
-The graph of its story, its tables, its fits: everything is worked out once and kept, as a scene may
-be asked thirty questions. Nothing depends on which questions came before. Which finding a variant
-asks for, and under which fields, is the same for every analyst (``FORMS``).
+Everything is worked out once and kept, as a scene may be asked thirty questions. Which finding a
+variant asks for, and under which fields, is the same for every analyst (``FORMS``).
 
-Measured variables are put back into the tables by regression calibration: the calibration rows show
-a variable beside its measurements; a regression there predicts it in all other rows (Carroll,
-Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error biases whatever is
-estimated from the predictions; double sampling takes it out.
+Measured variables are put back into the tables by regression calibration: a regression on the
+calibration rows, which show a variable beside its measurements, predicts it in all other rows
+(Carroll, Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error biases
+whatever is estimated from the predictions; double sampling takes it out.
 
 With correlations r of X and Y, a of X and Z, b of Y and Z, the linear partial correlation of X and
 Y given Z is ``(r − a b) / sqrt((1 − a²)(1 − b²))``.
