@@ -236,31 +236,30 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
     """Yield the trajectories of ``tasks`` in ``source``, a file or a folder, as attempts.
 
     A trajectory is called ``<task id>.traj.json`` and is looked for at any depth. Its answer is the
-    answer file in a folder ``answers`` beside it, else in the folder ``answers`` of ``source``,
-    else the text that was submitted. Raises ``UsageError`` where there is no trajectory.
+    answer file in a folder ``answers`` there, else the text that was submitted. Raises
+    ``UsageError`` where there is no trajectory.
     """
     files = [source] if source.is_file() else sorted(source.rglob(f"*{_TRAJECTORY}"))
     if not files:
         raise UsageError(f"{source}: no {_TRAJECTORY} in it; give a folder of trajectories")
-    answers = (source if source.is_dir() else source.parent) / "answers"
+    folder = source if source.is_dir() else source.parent
     for file in files:
         task = tasks.get(file.name.removesuffix(_TRAJECTORY))
         if task is not None:
-            yield _trajectory(file, task, (file.parent / "answers", answers))
+            answers = sorted(folder.rglob(f"answers/{task.answer_file}"))
+            yield _trajectory(file, task, _first_answer(answers, task))
 
 
-def _trajectory(file: Path, task: Task, folders: Iterable[Path]) -> Attempt:
-    """Return one trajectory as an attempt; raises ``UsageError`` for any other file.
+def _trajectory(file: Path, task: Task, answer: bytes | None) -> Attempt:
+    """Return one trajectory as an attempt, without an ``answer`` with the submitted text.
 
-    The answer is the first answer file in ``folders``, else the submitted text.
+    Raises ``UsageError`` for any other file.
     """
     try:
         document = json.loads(file.read_bytes())
         info, messages = dict(document["info"]), list(document["messages"])
     except (OSError, ValueError, LookupError, TypeError):
         raise UsageError(f"{file}: no trajectory of mini-swe-agent; leave it out") from None
-    files = (path for folder in folders for path in sorted(folder.rglob(task.answer_file)))
-    answer = _first_answer(files, task)
     if answer is None and info.get("exit_status") == "Submitted":
         text = str(info.get("submission") or "")
         answer = text.encode("utf-8", "replace") if text.strip() else None
