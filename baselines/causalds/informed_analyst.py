@@ -47,9 +47,6 @@ def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task
     )
 
 
-# --- prediction -------------------------------------------------------------------------------
-
-
 def _forecast(task: Task, analysis: SceneAnalysis) -> Forecast:
     return _forecast_of(analysis, task.inputs["outcome"], float(task.inputs.get("alpha", 0.1)))
 
@@ -68,9 +65,6 @@ def _forecast_of(analysis: SceneAnalysis, y: str, alpha: float) -> Forecast:
     features = {name: train[name] for name in test}
     core = [name for name in whole.test if name != y]
     return forecast(features, target, test, alpha, core)
-
-
-# --- the graph itself -------------------------------------------------------------------------
 
 
 def _query(task: Task, analysis: SceneAnalysis) -> tuple[LatentDAG, str, str]:
@@ -103,9 +97,6 @@ def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
 def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
     """Return all minimal adjustment sets for x on y, each as sorted names."""
     return [sorted(names) for names in minimal_adjustment_sets(graph, x, y)]
-
-
-# --- effects ----------------------------------------------------------------------------------
 
 
 def _matches(task: Task, analysis: SceneAnalysis) -> Answer:

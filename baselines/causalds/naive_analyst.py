@@ -99,9 +99,6 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
     return lambda task: SOLVERS.get(task.spec.key, _default_answer)(task, analysis)
 
 
-# --- prediction -------------------------------------------------------------------------------
-
-
 def _prediction(task: Task, analysis: NaiveAnalysis) -> Answer:
     """Predict held-out rows by regression on all columns, bounds by residual quantiles."""
     scene, outcome = analysis.scene, task.inputs["outcome"]
@@ -117,9 +114,6 @@ def _prediction(task: Task, analysis: NaiveAnalysis) -> Answer:
     ends = (-np.inf, np.inf) if not logistic else (0.0, 1.0)
     lower, upper = (np.clip(point + shift, *ends) for shift in (low, high))
     return csv_text(prediction=point, lower=lower, upper=upper)
-
-
-# --- what is asked once: tests, sets of controls, comparisons ----------------------------------
 
 
 def _induced_association(task: Task, analysis: NaiveAnalysis) -> Answer:
