@@ -37,16 +37,13 @@ class Reply:
             return json.dumps({"error": {"message": self.text or "scripted sk-secret"}}).encode()
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.calls:
+            named = [
+                {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)}
+                for name, given in self.calls
+            ]
             message["tool_calls"] = [
-                {
-                    "id": f"call_{k}",
-                    "type": "function",
-                    "function": {
-                        "name": name,
-                        "arguments": given if isinstance(given, str) else json.dumps(given),
-                    },
-                }
-                for k, (name, given) in enumerate(self.calls)
+                {"id": f"call_{k}", "type": "function", "function": one}
+                for k, one in enumerate(named)
             ]
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         reason = "tool_calls" if self.calls else "stop"
@@ -60,9 +57,6 @@ def replies(messages: list[dict[str, Any]]) -> int:
     return sum(message["role"] == "assistant" for message in messages)
 
 
-Script = Callable[[list[dict[str, Any]]], Reply]
-
-
 @dataclass
 class Server:
     """The running server: its address; of every request it has seen what was asked, by which key,
@@ -73,13 +67,11 @@ class Server:
     keys: list[str | None] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
-    def asked(self, text: str) -> int:
-        """How many requests hold a text."""
-        return sum(text in json.dumps(request) for request in self.requests)
-
 
 @contextmanager
-def serve(script: Script, server: Server | None = None, port: int = 0) -> Iterator[Server]:
+def serve(
+    script: Callable[[list[dict[str, Any]]], Reply], server: Server | None = None, port: int = 0
+) -> Iterator[Server]:
     """Answer requests by a function of the messages, at a free port or this one."""
     server = server or Server()
 

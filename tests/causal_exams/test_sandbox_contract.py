@@ -134,7 +134,7 @@ def test_a_task_has_its_public_files_and_nothing_else(seen: list[dict[str, Any]]
         assert {"prompt.md", "reading.md", "data.parquet", "answer.schema.json"} <= names
         expected = {
             "prompt.md", "reading.md", "data.parquet", "answer.schema.json", "columns.json",
-            "calibration.parquet", "test_features.parquet", "answers", "answers:", ".:", ".script",
+            "calibration.parquet", "test_features.parquet", "answers", "answers:", ".:",
         }  # fmt: skip
         assert names <= expected
 
