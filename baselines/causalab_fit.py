@@ -6,7 +6,7 @@ crystal and the same setting, and for frequency one unknown constant everywhere.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
@@ -36,21 +36,16 @@ class Fit:
     """The least squares fit of one node on one parent set.
 
     ``coefficients`` maps a parent to (linear, quadratic), ``bases`` a group of rows to its base.
-    ``error`` is the largest residual, ``allowed`` the largest that rounding alone can leave, and
-    ``spread`` the largest relative standard error of a coefficient that rounding makes.
+    ``error`` is the largest residual; in a feasible fit rounding alone can explain it. ``spread``
+    is the largest relative standard error of a coefficient that rounding makes.
     """
 
     parents: frozenset[str]
     coefficients: Mapping[str, tuple[float, float]]
     bases: Mapping[str, float]
     error: float
-    allowed: float
+    is_feasible: bool
     spread: float
-
-    @property
-    def is_feasible(self) -> bool:
-        """Whether rounding alone can explain the residuals."""
-        return self.error <= self.allowed
 
 
 class Notebook:
@@ -119,9 +114,8 @@ class Notebook:
         self._rows[self.target].append(Row(reading, 0.0, "frequency"))
 
 
-def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
-    """Fit ``node`` on ``parents`` by least squares over its rows."""
-    chosen = [name for name in notebook.nodes if name in set(parents)]
+def fit(notebook: Notebook, node: str, chosen: Sequence[str]) -> Fit:
+    """Fit ``node`` on the parents ``chosen`` by least squares over its rows."""
     rows = notebook.rows(node)
     groups = list(dict.fromkeys(row.group for row in rows if row.group))
     powers = (1, 2) if notebook.quadratic else (1,)
@@ -151,7 +145,7 @@ def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
         coefficients,
         {group: float(solution[width + i]) for i, group in enumerate(groups)},
         error,
-        ROUNDING * math.sqrt(max(len(rows), 1)) * _SLACK,
+        error <= ROUNDING * math.sqrt(max(len(rows), 1)) * _SLACK,
         math.inf if rank < design.shape[1] else 0.0 if exact else max(relative, default=0.0),
     )
 

@@ -13,6 +13,9 @@ pytest.importorskip("inspect_ai", reason="needs the extra run")
 from chat_server import Reply, Server, replies, serve  # noqa: E402
 from sitting import lines, sit, tasks  # noqa: E402
 
+from causal_exams.tracks import PRESETS  # noqa: E402
+from grader.scoring.shape import Task  # noqa: E402
+
 NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 
 
@@ -20,16 +23,11 @@ def play(
     release: Path, out: Path, preset: str, task_id: str, script: Any, *more: str
 ) -> tuple[Server, dict[str, Any]]:
     """Play a preset with one task; returns what the server saw, and the first line of usage."""
+    track = next(track for track, presets in PRESETS.items() if preset in presets)
     with serve(script) as server:
         options = ("--preset", preset, "--sample-id", task_id, "--sandbox", "bubblewrap", *more)
-        assert sit(release, out, server, "--track", track_of(preset), *options) == 0
+        assert sit(release, out, server, "--track", track, *options) == 0
     return server, lines(out / "usage.jsonl")[0]
-
-
-def track_of(preset: str) -> str:
-    from causal_exams.tracks import PRESETS
-
-    return next(track for track, presets in PRESETS.items() if preset in presets)
 
 
 @NEEDS_BWRAP
@@ -92,11 +90,15 @@ def test_replayscm_direct(mini_release: Path, tmp_path: Path) -> None:
     assert usage["ending"] == "answered"
 
 
+def fewest_cases(release: Path) -> Task:
+    pairs = [t for t in tasks(release, "ccr") if t.spec.key == "simulation.pair"]
+    return min(pairs, key=lambda t: t.inputs["units"])
+
+
 @pytest.mark.parametrize("preset", ["ccr-paper", "ccr-paper-examples"])
 def test_ccr_paper(preset: str, mini_release: Path, tmp_path: Path) -> None:
     """G.1, G.3: a call for each question, five replies each, yes or no by what a reply means."""
-    pairs = [t for t in tasks(mini_release, "ccr") if t.spec.key == "simulation.pair"]
-    task = min(pairs, key=lambda t: t.inputs["units"])
+    task = fewest_cases(mini_release)
     cases = task.inputs["units"]
 
     def script(messages: list[dict[str, Any]]) -> Reply:
@@ -123,8 +125,7 @@ def test_ccr_paper(preset: str, mini_release: Path, tmp_path: Path) -> None:
 
 def test_ccr_extractor(mini_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """G.1: a model reads the Boolean, at temperature 0. A limit of messages is of one question."""
-    pairs = [t for t in tasks(mini_release, "ccr") if t.spec.key == "simulation.pair"]
-    task = min(pairs, key=lambda t: t.inputs["units"])
+    task = fewest_cases(mini_release)
 
     def script(messages: list[dict[str, Any]]) -> Reply:
         reads = "Reply with one word" in messages[-1]["content"]
@@ -132,20 +133,15 @@ def test_ccr_extractor(mini_release: Path, tmp_path: Path, monkeypatch: pytest.M
 
     more = ("--epochs", "1", "--model-role", "extractor=openai-api/local/reader")
     more += ("--message-limit", "4")  # cost the answer, as questions were counted together
+    more += ("--preset", "ccr-paper", "--sample-id", task.task_id, "--track", "ccr")
     with serve(script) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        options = ("--preset", "ccr-paper", "--sample-id", task.task_id, "--track", "ccr", *more)
-        assert sit(mini_release, tmp_path / "run", server, *options) == 0
+        assert sit(mini_release, tmp_path / "run", server, *more) == 0
     read = [request for request in server.requests if request["model"] == "reader"]
     assert len(read) == 3 * task.inputs["units"]
     assert all(request["temperature"] == 0 for request in read)
     answer = json.loads((tmp_path / "run" / "answers" / task.answer_file).read_text())
     assert set(answer["factual"]) == {False}
-
-
-def record(hypothesis: Any) -> dict[str, Any]:
-    fields = {"memory": "m", "thought": "t", "past_data": [], "experiment": {}}
-    return {**fields, "hypothesis": hypothesis}
 
 
 @pytest.mark.parametrize("preset", ["causalab-react", "causalab-react-verify"])
@@ -157,7 +153,8 @@ def test_causalab_react(preset: str, mini_release: Path, tmp_path: Path) -> None
     bad = {"edges": [["a", "b"]], "freq_equation": "nonsense(", "coefficients": {}}
 
     def intervene(hypothesis: Any, value: float) -> Reply:
-        given = {"record": record(hypothesis), "name": name, "value": value}
+        record = {"memory": "m", "thought": "t", "past_data": [], "experiment": {}}
+        given = {"record": record | {"hypothesis": hypothesis}, "name": name, "value": value}
         return Reply("Next.", calls=(("intervene", given),))
 
     final = Reply("Commit.", calls=(("predict", {"value": 100, "hypothesis": good}),))
