@@ -47,9 +47,6 @@ from grader.tracks.replayscm.problem import ROOTS, make_program, read_problem
 
 Floats = NDArray[np.float64]
 
-Graph = Mapping[int, int]
-"""Child to its parents, as bits."""
-
 Proposals = Mapping[int, Sequence[int]]
 """Child to parent sets (as bits), the best first."""
 
@@ -188,13 +185,21 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
 
 
 def _proposals(puzzle: Puzzle, setting: ParentLimits) -> Iterator[tuple[Proposals, int]]:
-    """Yield (parent sets by child, largest AST size of a mechanism), learned graphs first."""
+    """Yield (parent sets by child, largest AST size of a mechanism), learned graphs first.
+
+    After them come all allowed parent sets of each child, the highest score first.
+    """
     for size in SAMPLE_SIZES:
         scores = bdeu(puzzle.rows, size)
         for options in SEARCHES:
             graph = learn_graph(setting, scores, *options)
             yield {child: [mask] for child, mask in graph.items()}, FITTER_CAPS[0]
-    ranked = _by_score(setting, bdeu(puzzle.rows))
+    scores, masks = bdeu(puzzle.rows), sets_of(puzzle.n).masks
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = {
+        child: [int(mask) for mask in masks[order[child]] if not mask & ~allowed]
+        for child, allowed in setting.allowed.items()
+    }
     yield from ((ranked, cap) for cap in FITTER_CAPS)
 
 
@@ -205,7 +210,6 @@ def _hypotheses(puzzle: Puzzle) -> list[ParentLimits]:
     scores = bdeu(puzzle.rows)
 
     def score(setting: ParentLimits) -> float:
-        """Return the sum of the scores of roots and of the learned graph."""
         graph = learn_graph(setting, scores)
         roots = sum(scores[root, 0] for root in members(setting.roots))
         index = _index(puzzle.n)
@@ -261,19 +265,6 @@ def learn_graph(
     for parent, child in climb.causal_graph_.edges():
         graph[child] |= 1 << parent
     return graph
-
-
-def _by_score(setting: ParentLimits, scores: Floats) -> Proposals:
-    """Return all allowed parent sets of each child, the highest score first."""
-    masks = sets_of(len(scores)).masks
-    return {
-        child: [
-            int(m)
-            for m in masks[np.argsort(-scores[child], kind="stable")]
-            if not int(m) & ~allowed
-        ]
-        for child, allowed in setting.allowed.items()
-    }
 
 
 def place_mechanisms(
