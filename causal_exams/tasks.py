@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
-from inspect_ai import Epochs
 from inspect_ai import Task as InspectTask
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
@@ -94,7 +93,7 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
         scorer=points(exam, host, sandboxed),
         sandbox=sandbox_of(sitting.sandbox) if sandboxed else None,
         name=track,
-        epochs=Epochs(protocol.epochs) if protocol.epochs > 1 else None,
+        epochs=protocol.epochs,
         metadata={
             "release": exam.split.release.name,
             "content_sha256": exam.split.release.content_hashes(exam.split.name),
