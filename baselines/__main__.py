@@ -37,10 +37,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer the exam with each system, in parallel if several; print a line about each, return 0.
-
-    Raises ``UsageError``.
-    """
+    """Answer the exam with each system and print a line about each; raises ``UsageError``."""
     systems = named_systems(arguments.systems)
     if arguments.private is not None and not all(system.sees_truth for system in systems):
         blind = next(system.name for system in systems if not system.sees_truth)

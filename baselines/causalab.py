@@ -87,10 +87,8 @@ def solver(client: Client) -> None:
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
-    """Return the value for a property's ``turn``-th setting (from 0).
-
-    First the end of its range far from the last reading, then the other end, then values between.
-    """
+    """Return the value for a property's ``turn``-th setting (from 0): the end of its range far from
+    the last reading, then the other end, then values between."""
     low, high = float(entry["low"]), float(entry["high"])
     # Off whole numbers: a setting at the property's base, which may be whole, would show nothing.
     near = MARGIN * (high - low)

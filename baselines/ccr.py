@@ -169,10 +169,7 @@ def shifted_model(_: Task, read: Simulation) -> Answer:
 
 
 def global_wrong(tasks: Iterable[Task]) -> SolveTask:
-    """Return a solver right on all but the widest pairs, those of :func:`shifted_model`.
-
-    Such a pair lies inside no other pair of the same context.
-    """
+    """Return a solver right on all but pairs inside no other: there it is :func:`shifted_model`."""
     contexts: dict[str, list[Task]] = {}
     for task in tasks:
         if task.family == "simulation":

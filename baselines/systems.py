@@ -132,11 +132,9 @@ def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answe
                 yield from solve(exam, tasks)
 
 
+# It stands here, as workers cannot import __main__.
 def answer_exam(chosen: Namespace, name: str) -> str:
-    """Write the answers of system ``name`` to the exam in the options; return a line.
-
-    It stands here, as workers cannot import ``__main__``.
-    """
+    """Write the answers of system ``name`` to the exam in the options; return a line."""
     start = time.perf_counter()
     system, folder = find_system(name), chosen.folders[name]
     exam = open_exam(chosen.release, chosen.split, chosen.exam, chosen.private)

@@ -251,10 +251,7 @@ def from_mini_swe(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trajectory(file: Path, task: Task, answer: bytes | None) -> Attempt:
-    """Return one trajectory as an attempt, without an ``answer`` with the submitted text.
-
-    Raises ``UsageError`` for any other file.
-    """
+    """Return a trajectory as an attempt; raises ``UsageError`` for a file that is none."""
     try:
         document = json.loads(file.read_bytes())
         info, messages = dict(document["info"]), list(document["messages"])

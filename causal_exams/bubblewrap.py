@@ -98,10 +98,7 @@ def _root_arguments(workspace: str) -> tuple[str, ...]:
 
 @cache
 def bwrap_arguments() -> tuple[str, ...]:
-    """Return the command ``bwrap`` with all options except those of the workspace.
-
-    Raises ``UsageError`` where it or the sandbox's Python does not run.
-    """
+    """Return ``bwrap`` with all options but those of the workspace; raises ``UsageError``."""
     bwrap = _find_bwrap()
     folder, places = _find_python()
     # bwrap itself gets an empty environment too: it is process 1 inside, and its own can be read.

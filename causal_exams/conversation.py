@@ -188,11 +188,7 @@ class Conversation:
 
 
 def shorten_output(text: str, most: int = OUTPUT) -> str:
-    """Return a text of at most ``most`` characters as it is.
-
-    Of a longer one return head and tail, half of ``most`` each, with advice to look at less between
-    them.
-    """
+    """Return a text, of one above ``most`` characters head and tail with advice between them."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -26,10 +26,9 @@ _SENTENCE: Final = 200
 
 
 def blocks(reply: str) -> list[tuple[str, str]]:
-    """Return (label, content) of each fenced block in order, the label in lower case or empty.
+    """Return (label in lower case or empty, content) of each fenced block that is closed, in order.
 
-    Lines end in a line feed. A block that is never closed is left out. The reply is read line by
-    line, as a pattern over all of it would look for the end anew at every opening.
+    It reads line by line, as a pattern over all would look for the end anew at every opening.
     """
     found: list[tuple[str, str]] = []
     label: str | None = None

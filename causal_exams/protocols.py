@@ -39,8 +39,7 @@ class Protocol:
 async def take_one_reply(talk: "Conversation") -> None:
     """Ask for one reply to the prompt, and store the answer in it: its last fenced block.
 
-    A laboratory is not experimented in: the reply's hypothesis and prediction are the whole
-    session.
+    In a laboratory the reply's hypothesis and prediction are the whole session.
     """
     kind = "json" if talk.in_laboratory else talk.task.shape.suffix.removeprefix(".")
     more = [wording("closed.laboratory")] if talk.in_laboratory else []

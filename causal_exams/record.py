@@ -120,11 +120,10 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
 class Outcome:
     """The state of a run; all counts are of attempts.
 
-    ``taken`` are those without an error, over all tasks. ``asked`` are those at the tasks that this
-    command asked for, and ``remaining`` those of them that are not taken. ``errors`` are the
-    messages of attempts that ended in an error, which is never the model's fault. ``endings``
-    counts the taken ones by the reason why they ended. ``stopped`` says that Ctrl-C ended some.
-    ``graded`` is None where the truth is private.
+    ``taken`` are those without an error, over all tasks, counted in ``endings`` by why they ended.
+    ``asked`` are those that this command asked for, ``remaining`` those of them that are not taken.
+    ``errors`` are the messages of others, ``stopped`` says that Ctrl-C ended some, and ``graded``
+    is None where the truth is private.
     """
 
     taken: int
@@ -143,11 +142,10 @@ def record(
     epochs: Mapping[str, int],
     asked: Collection[str],
 ) -> Outcome:
-    """Write everything that follows from the logs in ``out/logs``, anew; return the run's state.
+    """Write what follows from the logs in ``out/logs`` anew; return the run's state.
 
-    That is the answers, the usage, ``card`` as both ``run.json`` and, for a public truth, the
-    reports. ``epochs`` are the attempts at a task by track. ``asked`` are the ids of the tasks
-    asked for.
+    That is answers, usage, ``card`` as both ``run.json`` and, for a public truth, the reports.
+    ``epochs`` are the attempts at a task by track, ``asked`` the ids of the tasks asked for.
     """
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     taken: list[Attempt] = []
@@ -183,10 +181,9 @@ def record(
 
 
 def _report(out: Path, exam: Exam, asked: Collection[str]) -> GradedSubmission | None:
-    """Grade the answers in ``out``, write both reports there, and return the graded submission.
+    """Grade the answers in ``out`` to what was ``asked``, and write both reports there.
 
-    Only tasks that were ``asked`` count, so that a run of three tasks is no exam failed. None where
-    the truth is private.
+    A run of three tasks is no exam failed. None where the truth is private.
     """
     if not exam.split.release.has_public_truth(exam.split.name):
         return None

@@ -70,8 +70,7 @@ class Run:
 def sit(run: Run) -> int:
     """Sit the exam, or go on with it; return 0 if no attempt asked for remains, else 1.
 
-    Raises ``UsageError`` for what can be known before a model is asked. A run that is stopped keeps
-    what was answered.
+    Raises ``UsageError``. A run that is stopped keeps what was answered.
     """
     costs = prices(run.model)
     exam = run.sitting.open_exam(run.track)
@@ -121,10 +120,9 @@ def sit(run: Run) -> int:
 
 @contextmanager
 def _locked_folder(folder: Path) -> Iterator[None]:
-    """Lock the run's folder during the block; it is made if need be.
+    """Lock the run's folder, made if need be, during the block.
 
-    Raises ``UsageError`` where another process has it locked, or it holds files but no run, or a
-    symbolic link.
+    Raises ``UsageError`` where it is locked, or holds files but no run, or a symbolic link.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -200,8 +198,7 @@ def _ask_model(
 ) -> None:
     """Let Inspect ask what is not answered yet, and write its logs below the run's folder.
 
-    ``model`` holds arguments of ``eval_set``. ``costs`` are prices by model's name, None without.
-    Raises ``UsageError`` for errors that Inspect itself raises.
+    ``model`` holds arguments of ``eval_set``. Raises ``UsageError`` for Inspect's own errors.
     """
     roles = {name: get_model(to) for name, to in run.model["model_roles"].items()}
     try:

@@ -127,8 +127,7 @@ def samples(exam: Exam) -> list[Sample]:
 def sandbox_of(name: str) -> str | tuple[str, str]:
     """Return a sandbox as Inspect takes it: its name, or (name, configuration).
 
-    ``docker`` without a configuration is ours. Raises ``UsageError`` where bubblewrap cannot be
-    used.
+    ``docker`` without a configuration is ours. Raises ``UsageError``.
     """
     kind, _, config = name.partition(":")
     if kind == bubblewrap.NAME:

@@ -111,10 +111,7 @@ def _write(replies: BinaryIO, reply: Reply) -> None:
 
 
 def make_server(session: Session) -> "MCPServer[Any]":
-    """Return an MCP server over one session, which checks what tools are given and logs refusals.
-
-    Raises ``UsageError`` without the SDK.
-    """
+    """Return an MCP server over one session; raises ``UsageError`` without the SDK."""
     try:
         from mcp.server import MCPServer
         from pydantic import Field

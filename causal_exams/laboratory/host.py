@@ -67,10 +67,7 @@ class Host:
         self._open: dict[tuple[str, int], Session] = {}
 
     def session(self, task_id: str, attempt: int) -> Session:
-        """Return the session of an attempt, counted from 1, and open or resume it if need be.
-
-        Raises ``UsageError`` where its transcript cannot be used.
-        """
+        """Return the session of an attempt, opened or resumed if need be; raises ``UsageError``."""
         key = (task_id, attempt)
         if key not in self._open:
             episode = episode_of(self._tasks[task_id], self._exam.truths[task_id])

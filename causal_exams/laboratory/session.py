@@ -55,10 +55,8 @@ MAX_FILE: Final = 16 << 20
 
 
 def session_path(folder: Path, submission: str, episode: Episode) -> Path:
-    """Return the path of a submission's session: ``folder/<submission>/<task id>.jsonl``.
-
-    Raises ``UsageError`` for a submission whose name is no plain file name, nor one and ``@n``.
-    """
+    """Return ``folder/<submission>/<task id>.jsonl``; raises ``UsageError`` for another name than
+    a plain file name, or one and ``@n``."""
     team = team_of(submission)
     number = submission[len(team) :]
     plain = is_plain(team) and re.fullmatch(r"(?:@[1-9][0-9]{0,5})?", number)
@@ -102,10 +100,9 @@ class Session:
     def _resume(
         self, file: int, episode: Episode, path: Path, submission: str, key: bytes | None
     ) -> Laboratory:
-        """Return the session that the file holds, or a new one if it holds no whole line.
+        """Return the session that the file holds, noted as resumed, or a new one without any.
 
-        Cut off a last line that was not written to its end. Note in an open session that it was
-        resumed. Raises ``UsageError`` for no valid session, or another submission's.
+        A last line that was not written to its end is cut off. Raises ``UsageError``.
         """
         data = os.read(file, MAX_FILE + 1)
         while len(data) <= MAX_FILE and (more := os.read(file, MAX_FILE)):
@@ -141,10 +138,8 @@ class Session:
         return self.laboratory.phase == "closed"
 
     def greeting(self) -> Reply:
-        """Return the public episode and the session's status, as an agent gets it first.
-
-        A member that is null is left out: it would hint at what is not told.
-        """
+        """Return what an agent gets first: the public episode and the session's status."""
+        # A member that is null would hint at what is not told.
         public = self.laboratory.episode.public
         shown = {name: value for name, value in public.items() if value is not None}
         return {"ok": True, "episode": shown, **self._status()}

@@ -20,10 +20,9 @@ PAPER: Final = "paper"
 
 
 def preset_of(name: str, track: str) -> tuple[str, Protocol]:
-    """Return (name, protocol) of the preset that ``name`` means in a track.
+    """Return (name, protocol) of the preset that ``name`` means in a track: ``paper`` the first.
 
-    ``paper`` means the first preset of the track. Raises ``UsageError`` where the track has no such
-    preset.
+    Raises ``UsageError`` where the track has no such preset.
     """
     own = PRESETS.get(track, {})
     if name == PAPER and own:

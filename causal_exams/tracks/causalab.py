@@ -33,8 +33,7 @@ async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
     """Let the agent experiment with recorded steps until its session is over.
 
     With ``verify`` the first prediction is refused once, with the request to check the hypothesis.
-    After three replies for each experiment of the budget and ``REPLIES`` more, the attempt ends by
-    the step limit.
+    The step limit is three replies for each experiment of the budget, and ``REPLIES`` more.
     """
     talk.offer_laboratory(recorded=True)
     talk.begin(wording("causalab-react.system"))

@@ -74,8 +74,7 @@ def with_examples(text: str) -> str:
 async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> None:
     """Ask every question of a task in a conversation of its own, and store the answer.
 
-    With ``examples`` each question comes behind two answered ones. A task without cases gets one
-    reply.
+    With ``examples`` each comes behind two answered ones. A task without cases gets one reply.
     """
     asked = questions(talk.state.input_text)
     if not asked:

@@ -29,8 +29,7 @@ READ_FROM_TEXT: Final = ("program", "alternative")
 async def take_raw_reply(talk: "Conversation") -> None:
     """Take one reply and store its text as the answer; an empty reply is no answer.
 
-    For a kind that is not in ``READ_FROM_TEXT`` the JSON in the reply is the answer, where there is
-    any.
+    For a kind that is not in ``READ_FROM_TEXT`` it is the JSON in the reply, if there is any.
     """
     reply = await talk.reply()
     if reply is None or not reply.strip():
