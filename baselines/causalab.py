@@ -58,10 +58,9 @@ CORRELATED: Final = 0.8
 def solver(client: Client) -> None:
     """Set every property in turn, each time to another level, until one model explains all.
 
-    Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
-    while a node has two explanations or a coefficient is not precise, further settings; it stops
-    when a whole round has gained nothing: more of the same will not. Under a disturbance, disclosed
-    or inferred, it spends the budget.
+    One setting a property, three for a parabola. Then, while a node has two explanations or a
+    coefficient is not precise, further settings, until a whole round has gained nothing. Under a
+    disturbance, disclosed or inferred, it spends the budget.
     """
     public = client.public
     notebook = Notebook(public)

@@ -161,9 +161,8 @@ def shifted_model(_: Task, read: Simulation) -> Answer:
     """Answer right about a shifted model, in which no variable has a condition of its own.
 
     Every effect then copies its cause, so each PNS is 1 and all of it composes; adjacent pairs
-    have a PNS of at most 0.85, so each is off by more than the threshold. The answers do not
-    depend on the case: this holds for stratified units as for exhaustive ones, where any smaller
-    shift would carry the sampling error of units that were drawn within the true model's cells.
+    have a PNS of at most 0.85, so each is off by more than the threshold. As the answers do not
+    depend on the case, this holds for stratified units as for exhaustive ones.
     """
     return simulate(read, overlooked=frozenset(read.story.rules))
 

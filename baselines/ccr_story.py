@@ -16,12 +16,8 @@ Operator = Literal["or", "and"]
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The sentence patterns of one theme.
-
-    ``state`` matches that a variable (group 1) holds, or with the group ``not`` that it does not.
-    ``own`` matches a variable's own condition: holder and what it needs. ``item`` matches one entry
-    of a case: holder and what is said of it.
-    """
+    """The patterns of one theme: that a variable (group 1) holds, or with the group ``not`` does
+    not; its own condition (holder and need); an entry of a case (holder and what is said)."""
 
     state: re.Pattern[str]
     own: re.Pattern[str]
@@ -102,11 +98,10 @@ class StoryModel:
         depth: int | None = None,
         overlooked: frozenset[str] = frozenset(),
     ) -> bool:
-        """Return whether variable ``name`` holds.
+        """Return whether ``name`` holds, given who meets its own condition and what ``do`` sets.
 
-        ``bits`` says by variable whether its own condition is met, ``do`` has the values set by
-        intervention. ``depth`` limits how many steps upstream are followed (None: all); beyond them
-        the own condition decides alone. That of an ``overlooked`` variable with parents is ignored.
+        ``depth`` limits how many steps upstream are followed (None: all); beyond them the own
+        condition decides alone. That of an ``overlooked`` variable with parents is ignored.
         """
 
         @cache

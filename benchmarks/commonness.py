@@ -3,10 +3,9 @@
     python -m benchmarks.commonness release answers/mine answers/other
 
 Stories that start from a causal pair of CauseNet could be answered from what everybody has read
-(CausalDS A.12). World rows keep how often CauseNet found the pair, its support. The loss of every
-task, capped at 1, is regressed on the logarithm of the support, each against its like: tasks of one
-bundle, where an exam tells one problem with several pairs, else tasks of one variant. A slope below
-0 says that commoner pairs are answered better; the interval resamples bundles, or scenes.
+(CausalDS A.12). The loss of every task, capped at 1, is regressed on the logarithm of the pair's
+support in CauseNet, each against its like: tasks of one bundle, where an exam tells one problem
+with several pairs, else of one variant. The interval resamples bundles, or scenes.
 """
 
 import argparse
@@ -53,10 +52,8 @@ class Case:
 class Slope:
     """The slope of loss on log support by least squares with an effect for each group.
 
-    ``tasks``, ``groups`` and ``varied`` are counts; varied groups have more than one support, and
-    only they say anything. ``interval`` is a bootstrap interval of the slope. ``rank`` is
-    Spearman's correlation of the values less the means of their groups. Figures are None where
-    nothing varies.
+    ``tasks``, ``groups`` and ``varied``, those with more than one support, are counts. ``rank`` is
+    Spearman's correlation within groups. Figures are None where nothing varies.
     """
 
     tasks: int

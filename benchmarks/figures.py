@@ -5,9 +5,9 @@
 
 ``docs/figures.json`` holds each measurement once: the release it is ``of`` (or ``code``), its
 ``values`` as text, the ``places`` where they stand (a page and words of one line, with ``{}`` for
-each value), and in ``from`` what each value is, where this program can measure it: a system and a
-member of its report (``naive skill_interval.0``), ``gate truths``, or ``words`` and outcomes of the
-reader of replies, joined by `` + ``. Measurements without ``from`` are kept as they were made.
+each value), and in ``from`` what each is, if it can be measured: a system and a member of its
+report (``naive skill_interval.0``), ``gate truths``, or ``words`` and outcomes of the reader of
+replies, joined by `` + ``.
 """
 
 import argparse
@@ -105,9 +105,7 @@ def _report(answers: Path, release: Path) -> dict[str, Any]:
 
 @cache
 def _reader_outcomes() -> Mapping[str, int]:
-    """Return how many labelled replies there are (``all``), how many are read as their label says
-    (``right``) and how many as the ``contrary``, of those from before the mend; and ``right`` and a
-    style, for every style."""
+    """Return how many replies are ``right``, ``contrary`` and ``all``, and ``right`` by style."""
     outcomes = Counter[str]()
     for style, replies in json.loads(_REPLIES.read_text(encoding="utf-8")).items():
         for label, reply in replies:

@@ -66,13 +66,11 @@ def answer_in(reply: str, kind: str) -> str | None:
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Return True where a reply says yes, False where it says no, None where it says neither.
+    """Return True where a reply says yes, False where no, None where neither (docs/limits.md).
 
     The last word that is said to be the answer or to conclude decides ("Therefore, yes, …"). Else
-    its first word decides where that is such a word, else the last such word, as a reply that
-    reasons first states its answer last. A word before punctuation goes before one that another
-    word follows ("no other"). The word ``not`` counts as no only where there is no other.
-    docs/limits.md states how often this is right.
+    its first word decides where that is such a word, else the last such word. A word before
+    punctuation goes before one that another word follows ("no other"), and ``not`` after all.
     """
     text = reply.strip()
     if concluded := _CONCLUSION.findall(text):

@@ -39,12 +39,10 @@ from grader.workspace import workspace_files
 class Sitting:
     """The exam and the way to sit it: the parameters of a task of Inspect.
 
-    ``release`` and ``private`` are the paths of its two sides. ``split`` is None for the only one,
-    ``exam`` for the only one or the one that is called like the release. ``setting`` is the
-    protocol where ``preset`` is None. ``sandbox`` may have a configuration after a colon.
-    ``output_budget`` is how many characters of one command's output a model is shown.
-    ``submission`` is who sits, ``sessions`` the folder for transcripts of laboratories, and ``key``
-    the path of the key that signs them.
+    ``release`` and ``private`` are the paths of its two sides. ``exam`` None is the only one or
+    that which is called like the release. ``setting`` counts where ``preset`` is None.
+    ``output_budget`` is how many characters of one command's output a model is shown, and
+    ``submission`` who sits. Transcripts stand in ``sessions``, signed with the key at ``key``.
     """
 
     release: str = "release"

@@ -117,9 +117,8 @@ def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
 def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | None:
     """Return covariates for the mediation formula; None where no measured variables will do.
 
-    That includes every case with a latent mediator. No covariate is affected by x. Given them, x
-    and what it affects are unconfounded, and given them and x so are the mediators and y (Pearl
-    2001, Theorem 2; VanderWeele 2015, section 2.3).
+    No covariate is affected by x. Given them, x and what it affects are unconfounded, and given
+    them and x so are the mediators and y (Pearl 2001, Theorem 2; VanderWeele 2015, section 2.3).
     All parents of mediators and outcome come first: they leave the least variance.
     """
     mediators = frozenset(graph.mediators(x, y))
