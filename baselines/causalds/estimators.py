@@ -253,7 +253,7 @@ def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Table
         for table in (shown.data, shown.calibration)
     )
     index = {row.tobytes(): place for place, row in enumerate(rows)}
-    places = np.array([index.get(row.tobytes(), 0) for row in kept], dtype=np.int64)
+    places = np.array([index.get(row.tobytes(), 0) for row in kept])
     return Tables(whole.data, known, places, measured, corrected)
 
 

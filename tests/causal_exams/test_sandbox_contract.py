@@ -131,7 +131,7 @@ def exam_task(exam: Any, task_id: Any) -> Any:
 def test_a_task_has_its_public_files_and_nothing_else(seen: list[dict[str, Any]]) -> None:
     for told in seen:
         names = set(told["files"][0].split())
-        assert {"prompt.md", "reading.md", "data.parquet", "answer.schema.json"} <= names
+        assert {"prompt.md", "data.parquet", "answer.schema.json"} <= names
         expected = {
             "prompt.md", "reading.md", "data.parquet", "answer.schema.json", "columns.json",
             "calibration.parquet", "test_features.parquet", "answers", "answers:", ".:",
