@@ -1,14 +1,9 @@
 """Episodes, sessions and gradings that the tests of the laboratory share."""
 
 import random
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from builder.release.attempts import Rejection
@@ -231,24 +226,3 @@ def resealed(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> by
             content["lines"] = len(lines)
         done.append(seal(content, done[-1]["digest"] if done else "", key))
     return "".join(write_line(line) for line in done).encode()
-
-
-@contextmanager
-def over_http(episode_file: Path, kept: Path, root: Path) -> Iterator[int]:
-    """Serve a laboratory with its transcript in ``kept``; gives the port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "causal_exams", "lab", str(episode_file)]
-    command += ["--transcript", str(kept), "--mcp-http", str(port)]
-    server = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield port
-    finally:
-        server.terminate()
-        server.wait()

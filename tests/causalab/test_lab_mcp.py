@@ -1,8 +1,6 @@
 """The laboratory as MCP tools: nothing stops it, gives budget back or leaves its session."""
 
-import http.client
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from laboratories import chain_episode, over_http, verify
+from laboratories import chain_episode, verify
 
 from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
@@ -21,7 +19,7 @@ KEY = b"0123456789abcdef0123456789abcdef"
 
 
 def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
-    from causal_exams.laboratory.front_ends import make_server
+    from causal_exams.commands.lab import make_server
 
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team", KEY)
@@ -57,26 +55,6 @@ def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
     assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
     verified = verify(episode, path.read_bytes(), KEY)
     assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
-
-
-@pytest.mark.slow
-def test_the_mcp_servers_run_over_pipes_and_over_http(tmp_path, episode_file, root):
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-
-    async def agent(target: Any) -> None:
-        async with mcp_client.Client(target) as client:
-            reply = await client.call_tool("intervene", {"name": "density", "value": 40})
-            assert reply.structured_content["ok"]
-
-    kept = tmp_path / "kept"
-    command = ["-m", "causal_exams", "lab", str(episode_file), "--transcript", str(kept), "--mcp"]
-    anyio.run(
-        agent, stdio_client(StdioServerParameters(command=sys.executable, args=command, cwd=root))
-    )
-    with over_http(episode_file, kept, root) as port:
-        anyio.run(agent, f"http://127.0.0.1:{port}/mcp")
-    events = [line["event"] for line in read_lines(kept.read_bytes())]
-    assert events == ["opened", "reading", "resumed", "reading"]
 
 
 def message(number: object, method: str, /, **params: object) -> bytes:
@@ -149,7 +127,7 @@ def test_no_message_stops_the_server_or_changes_more_than_it_may(tmp_path, episo
 
 def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> None:
     """Five clients ask for four interventions each, of a budget of eight."""
-    from causal_exams.laboratory.front_ends import make_server
+    from causal_exams.commands.lab import make_server
 
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team")
@@ -175,38 +153,3 @@ def test_clients_at_once_share_one_session_and_one_budget(tmp_path: Path) -> Non
     assert sorted(r["remaining"] for r in replies if r["ok"]) == list(range(8))
     assert {reply["code"] for reply in replies if not reply["ok"]} == {"budget"}
     assert len(verify(episode, path.read_bytes()).readings) == 8
-
-
-@pytest.mark.slow
-def test_a_page_in_a_browser_cannot_speak_to_the_server_over_http(tmp_path, episode_file, root):
-    """One that rebinds its name to 127.0.0.1 sends its own host and origin."""
-    with over_http(episode_file, tmp_path / "kept", root) as port:
-        own = {"Host": f"127.0.0.1:{port}"}
-        for headers, allowed in (
-            ({"Host": "evil.example"}, False),
-            (own | {"Origin": "http://evil.example"}, False),
-            (own, True),
-        ):
-            status = _post(port, HELLO.splitlines()[0], headers)
-            assert (status == 200) is allowed, (headers, status)
-        assert _post(port, b"[" * 100_000, own) in range(400, 500)
-        assert _post(port, b"x" * (20 << 20), own) in range(400, 500)
-        with socket.socket() as probe:
-            assert probe.connect_ex(("127.0.0.2", port)) != 0, "bound to one address alone"
-    lines = read_lines((tmp_path / "kept").read_bytes())
-    assert [line["event"] for line in lines] == ["opened"]
-
-
-def _post(port: int, body: bytes, headers: dict[str, str]) -> int:
-    """The status of the answer to a message."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    kinds = "application/json, text/event-stream"
-    try:
-        connection.request(
-            "POST", "/mcp", body, {"Content-Type": "application/json", "Accept": kinds, **headers}
-        )
-        return connection.getresponse().status
-    except BrokenPipeError:
-        return 413  # refused before it was read
-    finally:
-        connection.close()
