@@ -8,17 +8,17 @@ is nothing to show. ``[notes]`` are texts by name. ``[tables.NAME]`` has ``title
 clicked; with ``pivot`` the last two columns are heading and cell of a column of their own
 (:meth:`grader.pages.table.Table.pivot`). ``rows`` is a member of a track's part of the report
 (:func:`grader.pages.systems.rows_of`), or the name of one of the track's own functions; without it
-every part is a row. Rows are shown that have something at ``needs`` (a path), and fit the regular
-expressions that ``only`` has by key. A column is a
-key, which heads it too, or a list of heading, key, format and further keys: a format is given the
-values of all keys. A key is a path with dots. In headings, keys and titles ``{reading}`` is the
-reading that a screen leads with, ``{other}`` the other one.
+every part is a row. Rows are shown that have something at ``needs`` (a path), and at each key of
+``only`` fit one of its patterns (``*`` and ``?`` as in file names). A column is a key, which heads
+it too, or a list of heading, key, format and further keys: a format is given the values of all
+keys. A key is a path with dots. In headings, keys and titles ``{reading}`` is the reading that a
+screen leads with, ``{other}`` the other one.
 """
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -161,11 +161,11 @@ class Specification:
         note = found.get("note", "").format(**texts)
         title = found["title"].format(**texts)
         head, cells = zip(*columns, strict=True)
-        only = {key: re.compile(pattern) for key, pattern in found.get("only", {}).items()}
+        only: Mapping[str, Sequence[str]] = found.get("only", {})
         lines = [
             [cell(row) for cell in cells]
             for row in listed
-            if all(pattern.fullmatch(row[key]) for key, pattern in only.items())
+            if all(any(fnmatchcase(row[key], p) for p in only[key]) for key in only)
         ]
         table = Table(title, head, lines, found.get("left", 1), note)
         if found.get("pivot"):
