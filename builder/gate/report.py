@@ -59,9 +59,9 @@ class GateReport:
                 text += ["", f"## Problems: {line.check}", ""]
                 text += [f"- {_one_line(problem)}" for problem in line.problems]
         if self.compositions:
-            head = ("split", "track", "axis", "requested / realised")
+            columns = ("split", "track", "axis", "requested / realised")
             rows = [[*map(_one_line, row)] for row in self.compositions]
-            text += ["", markdown_table("Composition of instances and tasks", head, rows)]
+            text += ["", markdown_table("Composition of instances and tasks", columns, rows)]
         if self.floors:
             text += ["", _floor_table(self.floors)]
         if self.leaks is not None:

@@ -54,10 +54,7 @@ def compose_public(
     for draw in _draws(split, track):
         key, where = _exam_key(root, split, draw), _key_path(file, split, draw)
         if draw.model is None:
-            asked = _keep_tasks(
-                candidates, lambda _, t, draw=draw: not t.variant or draw.asks(t.variant)
-            )
-            able = keep_one_side(asked, track, key)
+            able = keep_one_side(_asked_by(draw, candidates), track, key)
             exam = _draw_tasks(draw, able, key, where)
         else:
             assert track.exams is not None
@@ -176,6 +173,11 @@ def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
 def _key_path(file: str, split: SplitConfig, draw: Draw) -> str:
     """Return the place of a draw in the split file, for messages."""
     return f"{file}: splits.{split.name}.exams.{draw.exam}.{draw.track}"
+
+
+def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates with only those tasks whose variant the draw asks, or is still open."""
+    return _keep_tasks(candidates, lambda _, task: not task.variant or draw.asks(task.variant))
 
 
 def _keep_tasks(
