@@ -101,17 +101,18 @@ def build_release(
     if finished is not None:
         return Outcome("already built", workspace.out, finished, None)
     specs = plan_specs(config, roots)
-    with open_workspace(workspace, mark, fresh) as resuming, Workers(workers) as pool:
+    with open_workspace(workspace, mark, fresh) as resuming:
         remote = None
         if cluster is not None:
             remote = Cluster(cluster, f"{staging or f'file://{workspace.folder}/store'}/{mark}")
             if fresh:
                 remote.remove_store()
         jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None))
-        parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
-        exams = _compose_exams(config, roots, specs, parts, reporter)
-        shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
-        floors = measure_floors(config, grade_twin, pool, reporter)
+        with Workers(workers) as pool:  # ends before the gate: it holds memory of what it wrote
+            parts = _made_parts(specs, (remote or pool).map(make_part, jobs), len(jobs), reporter)
+            exams = _compose_exams(config, roots, specs, parts, reporter)
+            shards = _write_shards(config, roots, parts, exams, workspace, pool, reporter)
+            floors = measure_floors(config, grade_twin, pool, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         report = _gate_report(config, workspace, workers, reporter)
