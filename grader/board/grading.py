@@ -1,7 +1,13 @@
-"""The submissions of a board, each graded in a worker."""
+"""The submissions of a board, each graded in a worker, and the sessions that teams began.
+
+Replay and signatures prove that a session took place. How often it was tried before only the host
+knows, who keeps one transcript for each session (``causal-exams lab --sessions``).
+"""
 
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +15,9 @@ from typing import Any
 from grader.answers.submission import SubmissionLimits, submission_name, team_of
 from grader.board.workers import WorkFailure, WorkLimits, run_limited
 from grader.errors import UsageError
+from grader.io.files import Unreadable, open_regular
 from grader.io.jsonio import clip
+from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission
@@ -128,3 +136,28 @@ def refuse_others(graded: GradedSubmission) -> None:
                 f"{source}: holds sessions of {clip(name)}, not of {clip(own)}; a submission is "
                 "called as the host called it when its sessions were opened, or TEAM@N"
             )
+
+
+def count_sessions(folder: Path, key: bytes, tasks: Collection[str]) -> dict[str, dict[str, int]]:
+    """Count the sessions at ``tasks`` in a host's folder, at any depth, opened with its ``key``.
+
+    Returns by team how many it ``started``, at how many ``tasks``, and the ``most`` at one. The
+    first line of a session says whose it is, not the name of its file: one that was moved aside to
+    start anew still counts. Raises ``UsageError`` for no folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"--sessions {folder}: no such folder; give that of `causal-exams lab`")
+    found: dict[str, Counter[str]] = {}
+    for path in (Path(place) / name for place, _, names in os.walk(folder) for name in names):
+        try:
+            with open_regular(path) as handle:
+                (first,) = lines = read_lines(handle.readline(MAX_LINE_BYTES + 1))
+            check_chain(lines, key)
+        except (Unreadable, TranscriptError, OSError):
+            continue  # no session of this host
+        if (task_id := str(first.get("task_id"))) in tasks:
+            found.setdefault(team_of(str(first.get("submission"))), Counter())[task_id] += 1
+    return {
+        team: {"started": own.total(), "tasks": len(own), "most": max(own.values())}
+        for team, own in found.items()
+    }

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.answers.collect import submissions_in
-from grader.answers.submission import Submission
+from grader.answers.submission import Submission, submission_name, team_of
 from grader.board.grading import (
     Entry,
     NotGraded,
     Result,
+    count_sessions,
     grade_all,
     in_time,
     with_figures,
@@ -73,6 +74,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--yes", action="store_true", help="make the final ranking without asking (for scripts)"
     )
     add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
+    parser.add_argument(
+        "--sessions",
+        type=Path,
+        metavar="DIR",
+        help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
+        "many its team started per task",
+    )
     add_effort(parser)
     add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every column of the board")
@@ -87,6 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
     exam.split.release.refuse_unchecked("ranks nobody")
+    key = exam.split.transcript_key
+    sessions: Mapping[str, Mapping[str, int]] = {}
+    if arguments.sessions is not None:
+        if key is None:
+            raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
+        own = {task.task_id for task in exam.tasks}
+        sessions = count_sessions(arguments.sessions, key, own)
     sources = _find_submissions(arguments.submissions)
     if arguments.final:
         exam = exam.final()
@@ -107,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
         )
-    _label(entries)
+    _label(entries, sessions)
     ranked = rank([entry.report for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
     title += " · final ranking" if arguments.final else ""
@@ -202,11 +217,13 @@ def _print_notes(entries: Sequence[Entry]) -> None:
         out.print(line, soft_wrap=True)
 
 
-def _label(entries: Sequence[Entry]) -> None:
-    """Add file and date to the reports of systems that share a name."""
+def _label(entries: Sequence[Entry], sessions: Mapping[str, Mapping[str, int]]) -> None:
+    """Add to reports the sessions of their team, and file and date to systems of one name."""
     names = Counter(entry.report["submission"]["system"] for entry in entries)
     for entry in entries:
         submission = entry.report["submission"]
+        if own := sessions.get(team_of(submission_name(entry.source))):
+            submission["sessions"] = own
         if names[submission["system"]] > 1:
             date = submission["run"].get("date")
             dated = f", {date[:40]}" if isinstance(date, str) else ""

@@ -130,7 +130,8 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
 
     Each of several tracks has a column of its skill (points if no report has a skill), with a dash
     for who leaves it alone. Then come the columns that tracks add; a lone track that adds none has
-    one for the points of each family. The last is tokens per task.
+    one for the points of each family. The last are sessions per task, so that the best of many
+    shows, and tokens per task.
     """
     names = list(reports[0]["tracks"])
     counts = counted_by(reports)
@@ -148,6 +149,13 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
             found += [
                 (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
             ]
+    sessions = [report["submission"].get("sessions") for report in reports]
+    if any(sessions):
+        cells = [
+            f"{own['started'] / own['tasks']:.1f}, most {own['most']}" if own else "–"
+            for own in sessions
+        ]
+        found.append(("sessions/task", cells))
     tokens = [tokens_per_task(report["usage"]) for report in reports]
     return [*found, ("tok/task", ["–" if n is None else f"{n / 1000:.1f}k" for n in tokens])]
 

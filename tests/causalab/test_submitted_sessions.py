@@ -189,6 +189,28 @@ def test_a_session_counts_in_one_attempt_alone(exam: Exam, tmp_path: Path) -> No
     assert (away.status, away.reason) == ("invalid", "transcript")
 
 
+def test_a_board_says_how_many_sessions_were_started(
+    mini_release: Path, exam: Exam, key: Path, tmp_path: Path
+) -> None:
+    """Best of many shows: a session that was moved aside to start anew still counts, and so does
+    one for another submission of the team."""
+    kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a@1"
+    for task, tries in zip(exam.tasks, (1, 3), strict=False):
+        for number in range(tries):
+            text = hosted(exam, task, f"team-a@{number % 2 + 1}")
+            handed_in(kept, {f"{task.task_id}.jsonl{'.old' * number}": text})
+            handed_in(board, {task.answer_file: text})
+    handed_in(kept, {"forged.jsonl": hosted(exam, task, "team-a", b"x" * 32)})
+    out = tmp_path / "board.json"
+    command = [
+        "leaderboard", str(board.parent), "--release", str(mini_release), "--track", "causalab",
+        "--json", str(out), "--transcript-key", str(key), "--sessions", str(kept.parent),
+    ]  # fmt: skip
+    assert main(command) == 0
+    (row,) = json.loads(out.read_text("utf-8"))
+    assert row["report"]["submission"]["sessions"] == {"started": 4, "tasks": 2, "most": 3}
+
+
 def test_a_private_report_does_not_say_whether_a_made_up_session_replays(mini_release, tmp_path):
     """Else each transcript asks the hidden mechanism; equal answers have one hash all the same."""
     split = Split.open(open_release(mini_release), None, "mini", "causalab")
