@@ -129,12 +129,14 @@ def _write_solution(task: Task, truth: Truth, place: Path) -> None:
 
 
 def _grader() -> bytes:
-    """Return the grader and its schemas as a gzipped tar archive, without owners and times."""
+    """Return the grader and its schemas as a gzipped tar archive, the same bytes every time."""
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
         if "__pycache__" in member.name:
             return None
-        return member.replace(uid=0, gid=0, uname="", gname="", mtime=0)
+        mode = 0o755 if member.isdir() else 0o644
+        # A deep copy would copy the archive that a member belongs to.
+        return member.replace(mode=mode, uid=0, gid=0, uname="", gname="", mtime=0, deep=False)
 
     buffer = io.BytesIO()
     with (
