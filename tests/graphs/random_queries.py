@@ -36,9 +36,8 @@ def random_query(
     names = tuple(f"V{i}" for i in range(size))
     density = rng.uniform(0.2, 0.6)
     coins = rng.random((size, size)) < density
-    edges = tuple(
-        (names[a], names[b]) for a in range(size) for b in range(a + 1, size) if coins[a, b]
-    )
+    joined = ((a, b) for a in range(size) for b in range(a + 1, size) if coins[a, b])
+    edges = tuple((names[a], names[b]) for a, b in joined)
     unobserved = set(names[:hidden])
     style = rng.integers(3)
     if style == 0:

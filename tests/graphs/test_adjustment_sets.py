@@ -48,23 +48,15 @@ def test_sets_agree_with_the_definition_path_by_path() -> None:
             assert not any(s & beyond for s in valid)
 
 
-def _valid_by_definition(
-    g: LatentDAG, x: str, y: str, candidates: list[frozenset[str]]
-) -> set[frozenset[str]]:
+def _valid_by_definition(g: LatentDAG, x: str, y: str, candidates) -> set[frozenset[str]]:
     peer = networkx_of(g)
     causal = [tuple(path) for path in nx.all_simple_paths(peer, x, y)]
     on_causal = {node for path in causal for node in path[1:]}
     forbidden = on_causal.union(*(nx.descendants(peer, node) for node in on_causal))
-    others = [
-        path
-        for path in map(tuple, nx.all_simple_paths(peer.to_undirected(), x, y))
-        if path not in causal
-    ]
-    return {
-        z
-        for z in candidates
-        if not z & forbidden and not any(is_open(peer, path, z) for path in others)
-    }
+    paths = map(tuple, nx.all_simple_paths(peer.to_undirected(), x, y))
+    others = [path for path in paths if path not in causal]
+    allowed = [z for z in candidates if not z & forbidden]
+    return {z for z in allowed if not any(is_open(peer, path, z) for path in others)}
 
 
 @pytest.mark.parametrize(
@@ -201,9 +193,7 @@ LABELS = {
     "collider": ("trivial_zero", True, True, True, [set()], {"Z"}, "X is no cause of Y"),
     "arrowhead": ("backdoor", True, True, True, [set(), {"V1"}], {"V2"}, "V1 is observed"),
     "diamond": ("backdoor", True, True, True, [set()], {"M1", "M2"}, "nothing unmeasured"),
-    "diamondcut": (
-        "backdoor", True, True, True, [{"V1"}, {"V2"}, {"V1", "V2"}], set(), "V1 or V2 blocks",
-    ),
+    "diamondcut": ("backdoor", True, True, True, [{"V1"}, {"V2"}, {"V1", "V2"}], set(), "V1 or V2"),
     "frontdoor": ("frontdoor", True, True, True, [], {"Z"}, "NDE is zero, NIE the whole effect"),
     "iv": ("none", False, False, False, [], {"Z"}, "an instrument alone; NIE is zero"),
     "double_nc": ("none", False, False, False, [], {"Z", "W"}, "proxies alone; NIE is zero"),

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from finite_models import Array, joint_distribution, random_scm, true_effect
-from twin_models import twins_differ
+from finite_models import Array, joint_distribution, random_scm, true_effect, twins_differ
 
 from builder.graphs.graph import LatentDAG, Projection, closure, members
 from builder.graphs.identification import (
@@ -88,15 +87,12 @@ def identified_effect(
     # Without the edge X -> Y, every response in Y's own district belongs to the other paths.
     along_edge = int(effect == "nde")
     has_edge = g.child_masks[g.index[x]] >> g.index[y] & 1
-    levels_of = [
-        along_edge if has_edge and district & y_bit else 1 - along_edge for district in districts
-    ]
+    own = [bool(has_edge and district & y_bit) for district in districts]
+    levels_of = [along_edge if it else 1 - along_edge for it in own]
     return _mean(joint, g, x, y, districts, levels_of) - untreated
 
 
-def _mean(
-    joint: Array, g: LatentDAG, x: str, y: str, districts: list[int], levels: list[int]
-) -> float:
+def _mean(joint: Array, g: LatentDAG, x: str, y: str, districts: Sequence, levels: list) -> float:
     """The sum of Y over the product of the districts' c-factors, each with X at its level."""
     projection = g.projection()
     x_axis, y_axis = (projection.nodes.index(name) for name in (x, y))

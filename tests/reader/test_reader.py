@@ -5,13 +5,8 @@ import pytest
 from builder.reader import read_story
 from builder.reader.english import discover, mask, sentences
 
-NAMES = {
-    "M": "Moss Cover",
-    "L": "Lamp Hours",
-    "F": "Fern Height",
-    "S": "Soil Warmth",
-    "C": "Snail Count",
-}
+FULL = ("Moss Cover", "Lamp Hours", "Fern Height", "Soil Warmth", "Snail Count")
+NAMES = dict(zip("MLFSC", FULL, strict=True))
 
 # A sentence and its edges: "LM" is Lamp Hours -> Moss Cover.
 SENTENCES = [
@@ -100,17 +95,14 @@ Any change in the Vimmer fog density directly affects the Oskel brightness. The 
 is real enough, but has never been measured. The Vimmer fog density depends directly on the Tarn
 wind speed. The Oskel brightness also depends directly on the Tarn wind speed. In Karrow Bay nobody
 doubts it."""
+OSKEL = ["oskel brightness", "vimmer fog density", "tarn wind speed"]
 
 
 @pytest.mark.parametrize(
     ("story", "names", "edges"),
     [
         (TARN, ["brindle pressure", "gloam salinity", "veld drift"], {(0, 2), (1, 0), (1, 2)}),
-        (
-            LIGHTHOUSE,
-            ["oskel brightness", "vimmer fog density", "tarn wind speed"],
-            {(1, 0), (2, 1), (2, 0)},
-        ),
+        (LIGHTHOUSE, OSKEL, {(1, 0), (2, 1), (2, 0)}),
     ],
     ids=["every word", "the first word"],
 )
@@ -118,9 +110,8 @@ def test_names_are_found_in_the_story_alone(story, names, edges):
     """A story-only task gives the number of variables and no names; places are not variables."""
     reading = read_story(story, (), len(names))
     assert {name.casefold() for name in reading.variables} == set(names)
-    assert {(a.casefold(), b.casefold()) for a, b in reading.edges} == {
-        (names[a], names[b]) for a, b in edges
-    }
+    true = {(names[a], names[b]) for a, b in edges}
+    assert {(a.casefold(), b.casefold()) for a, b in reading.edges} == true
 
 
 @pytest.mark.parametrize(
