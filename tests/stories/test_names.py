@@ -25,14 +25,7 @@ from builder.tracks.causalds.plan.config import SceneSettings, parse_config
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from grader.io.names import confusable, known_name, normal_name
 
-KINDS: dict[str, Kind] = {
-    "X": "binary",
-    "Y": "binary",
-    "M": "continuous",
-    "Z": "continuous",
-    "U": "continuous",
-    "W": "continuous",
-}
+KINDS: dict[str, Kind] = dict.fromkeys("XY", "binary") | dict.fromkeys("MZUW", "continuous")
 
 
 def test_no_answer_can_mean_two_variables_of_a_scene() -> None:
@@ -213,26 +206,20 @@ def _by_networkx(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain) -> se
     wanted: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))
     for node in graph.nodes:
         wanted.add_node(node, kind=kinds[node], latent=node in graph.latent)
-    matcher = DiGraphMatcher(
-        host,
-        wanted,
-        node_match=lambda there, here: (
-            here["kind"] in there["kinds"] and (there["latent"] or not here["latent"])
-        ),
-    )
-    return {
-        frozenset(f"{node}={name}" for name, node in match.items())
-        for match in matcher.subgraph_isomorphisms_iter()
-    }
+
+    def fits(there: dict, here: dict) -> bool:
+        return here["kind"] in there["kinds"] and (there["latent"] or not here["latent"])
+
+    found = DiGraphMatcher(host, wanted, node_match=fits).subgraph_isomorphisms_iter()
+    return {frozenset(f"{node}={name}" for name, node in match.items()) for match in found}
 
 
 def _found(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain, order: list[int]) -> list:
     """Names of all matches that the search finds, as (node=name) pairs."""
     shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
+    names = [concept.name for concept in domain.concepts]
     return [
-        frozenset(
-            f"{node}={domain.concepts[i].name}" for node, i in zip(shape.nodes, match, strict=True)
-        )
+        frozenset(f"{node}={names[i]}" for node, i in zip(shape.nodes, match, strict=True))
         for match in matches(shape, domain, order)
     ]
 
