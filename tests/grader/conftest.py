@@ -42,13 +42,11 @@ def own_tracks(shared: Callable[..., Path], tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def dev(release: Path) -> Exam:
-    """Split ``dev``, every task."""
     return choose_exam(open_release(release), "dev", "all")
 
 
 @pytest.fixture
 def exam(release: Path) -> Exam:
-    """The exam of the private split ``test``."""
     return Split.open(open_release(release), "test").choose_exam_for()
 
 
@@ -91,7 +89,6 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def runner(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], few_draws: None
 ) -> Runner:
-    """The real command line on the small release."""
     place = tmp_path / "outputs"
     place.mkdir()
     return Runner(release, place, capsys)

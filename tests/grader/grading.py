@@ -18,8 +18,6 @@ from grader.reports.ledger import TEAMS
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the command line."""
-
     code: int
     out: str
     err: str
@@ -35,12 +33,10 @@ class Runner:
 
     @property
     def dev(self) -> Sequence[str | Path]:
-        """Options that name the release and its split ``dev``."""
         return "--release", self.release, "--split", "dev"
 
     @property
     def test(self) -> Sequence[str | Path]:
-        """Options that name the release and its private split ``test``."""
         return "--release", self.release, "--split", "test"
 
     def run(self, *words: str | Path) -> Run:
@@ -91,12 +87,10 @@ def only_changed(run: Run, names: set[str]) -> None:
 
 
 def put(folder: Path, name: str, content: bytes | str) -> Path:
-    """Write the answer to the task called ``name``."""
     file = folder / answer_file(name)
     file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return file
 
 
 def list_teams(folder: Path, *teams: str) -> None:
-    """Write the maintainer's list beside a ledger in ``folder``."""
     (folder / TEAMS).write_text("".join(f"{team}\n" for team in teams), "utf-8")

@@ -45,7 +45,6 @@ ODD_FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
 
 
 def json_malformations(text: str) -> Malformed:
-    """What can go wrong with a JSON file, whatever the variant."""
     data, document = text.encode().strip(), json.loads(text)
     (field, value), *_ = document.items()
     key = json.dumps(field).encode()
@@ -109,7 +108,6 @@ def json_malformations(text: str) -> Malformed:
 
 
 def csv_malformations(text: str) -> Malformed:
-    """What can go wrong with a prediction file."""
     header, *rows = text.splitlines()
     rest = ",".join(rows[0].split(",")[1:])
 

@@ -110,18 +110,15 @@ SECRET_TASKS = ("predict", "interval", "sketch", "method_unid", "sets", "ate", "
 
 
 def variant_of(key: str) -> Variant:
-    """The row of the specification called ``family.variant``."""
     (found,) = [variant for variant in VARIANTS if variant.key == key]
     return found
 
 
 def task_id(name: str, split: str = "dev") -> str:
-    """The public id of a task."""
     return "cds-" + hashlib.sha256(f"{split}/{name}".encode()).hexdigest()[:16]
 
 
 def answer_file(name: str, split: str = "dev") -> str:
-    """The file name of a task's answer."""
     return task_id(name, split) + variant_of(TASKS[name].key).shape.suffix
 
 
@@ -157,7 +154,6 @@ def write_release(root: Path, names: Sequence[str] = tuple(TASKS)) -> Path:
 
 
 def write_manifest(side: Path, manifest: dict[str, Any]) -> None:
-    """Write ``manifest.json`` of one side."""
     text = json.dumps(manifest, sort_keys=True, indent=1, ensure_ascii=False)
     (side / "manifest.json").write_text(text, encoding="utf-8")
 
@@ -180,7 +176,6 @@ def write_shard(
 
 
 def shard_entry(path: Path, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the manifest says about one shard."""
     data = path.read_bytes()
     content = json.dumps(rows, sort_keys=True).encode()
     return {

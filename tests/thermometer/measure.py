@@ -74,7 +74,6 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def read() -> Figures:
-    """Return the stored figures."""
     found: Figures = {}
     for prefix, members in json.loads(STORED.read_text(encoding="utf-8")).items():
         found |= {f"{prefix}/{name}": value for name, value in members.items()}

@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from small_release import TASKS, answer_file, task_id
 from grader.answers.check import REASONS
 from grader.pipeline import grade
 from grader.release.exam import Exam
-from grader.scoring.model import RawAnswer, Score, Truth
+from grader.scoring.model import RawAnswer, Truth
 from grader.scoring.route import cap
 from grader.scoring.score import check, score, score_answer
 from grader.scoring.shape import Task
@@ -24,23 +25,12 @@ NAMES = sorted(TASKS)
 
 @cache
 def asked(dev: Exam) -> dict[str, tuple[Task, Truth]]:
-    """Every task with its truth, by short name."""
     truths = dev.truths
     tasks = {task.task_id: task for task in dev.split.tasks}
     return {name: (tasks[task_id(name)], truths[task_id(name)]) for name in NAMES}
 
 
-def gold(task: Task, truth: Truth) -> str:
-    return task.shape.gold(task, truth)
-
-
-def graded(dev: Exam, name: str, data: bytes) -> Score:
-    """The score of these bytes as the answer to the task called ``name``."""
-    task, truth = asked(dev)[name]
-    return score_answer(task, truth, RawAnswer(task.answer_file, data))
-
-
-@pytest.mark.parametrize("name", sorted(TASKS))
+@pytest.mark.parametrize("name", NAMES)
 def test_at_least_40_malformations_are_each_a_reason(dev: Exam, name: str) -> None:
     """Every variant, every form: invalid, worthless, named, and never an exception."""
     task, truth = asked(dev)[name]
@@ -84,8 +74,8 @@ def _invalid(dev: Exam, name: str) -> list[bytes]:
 
 def _break_and_grade(dev: Exam, folder: Path, broken: dict[str, bytes]) -> None:
     """Grade a folder in which the tasks named in ``broken`` have these answers, the rest gold."""
-    for name in NAMES:
-        put(folder, name, broken[name] if name in broken else gold(*asked(dev)[name]))
+    for name, (task, truth) in asked(dev).items():
+        put(folder, name, broken[name] if name in broken else task.shape.gold(task, truth))
     result = grade(dev, folder, slice_intervals=False)
     census = result.report["census"]
     assert (census["invalid"], census["scored"]) == (len(broken), len(TASKS) - len(broken))
@@ -95,27 +85,13 @@ def _break_and_grade(dev: Exam, folder: Path, broken: dict[str, bytes]) -> None:
     assert {s.points for s in result.scores if s.task_id in ids} == {0.0}
 
 
-def _rounds(dev: Exam, step: int) -> list[dict[str, bytes]]:
-    """Rounds that break every third task; all together they use every ``step``-th malformation."""
+@pytest.mark.parametrize("step", [40, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_malformation_of_any_variant_reaches_another_task(dev, gold, step):
+    """The whole pipeline, from files to the report, with a sample of the malformations, and all."""
     most = max(len(_invalid(dev, name)) for name in NAMES)
-    return [
-        {name: _invalid(dev, name)[k % len(_invalid(dev, name))] for name in NAMES[turn::3]}
-        for k in range(0, most, step)
-        for turn in range(3)
-    ]
-
-
-def test_a_third_of_the_folder_broken_leaves_the_rest_alone(dev: Exam, gold: Path) -> None:
-    """The whole pipeline, from files to the report, with a sample of the malformations."""
-    for broken in _rounds(dev, 40):
-        _break_and_grade(dev, gold, broken)
-
-
-@pytest.mark.slow
-def test_no_malformation_of_any_variant_reaches_another_task(dev: Exam, gold: Path) -> None:
-    """The whole pipeline with every malformation of every task."""
-    for broken in _rounds(dev, 1):
-        _break_and_grade(dev, gold, broken)
+    for k, turn in product(range(0, most, step), range(3)):  # every third task is broken
+        made = {name: _invalid(dev, name) for name in NAMES[turn::3]}
+        _break_and_grade(dev, gold, {name: some[k % len(some)] for name, some in made.items()})
 
 
 ODD = st.recursive(
@@ -135,7 +111,6 @@ ODD = st.recursive(
 def test_whatever_a_file_holds_costs_at_most_a_failure_and_no_fault_costs_less(
     dev: Exam, name: str, data: st.DataObject
 ) -> None:
-    """No honest answer loses more than a malformed one, and nothing crashes."""
     task, truth = asked(dev)[name]
     right = task.shape.gold(task, truth).encode()
     if data.draw(st.booleans()) or task.shape.suffix == ".csv":
@@ -146,7 +121,7 @@ def test_whatever_a_file_holds_costs_at_most_a_failure_and_no_fault_costs_less(
         members = json.loads(right)
         members[data.draw(st.sampled_from(sorted(members)))] = data.draw(ODD)
         text = json.dumps(members).encode()
-    result = graded(dev, name, text)
+    result = score_answer(task, truth, RawAnswer(task.answer_file, text))
     assert 0 <= result.loss <= cap(result.pool) and 0 <= result.points <= 1
     if result.status != "scored" or (result.abstained and not result.should_abstain):
         assert (result.loss, result.points) == (cap(result.pool), 0.0)
