@@ -11,13 +11,8 @@ from causalds_scenes import private, public, specs, variant_of, world
 from random_queries import random_query
 
 from builder.equations.noise import NOISE_FAMILIES
+from builder.graphs import identification
 from builder.graphs.graph import LatentDAG
-from builder.graphs.identification import (
-    identification_method,
-    is_identifiable,
-    minimal_adjustment_sets,
-    valid_adjustment_sets,
-)
 from builder.graphs.motifs import MOTIFS, PLANTED
 from builder.release.arrow import table_from_rows
 from builder.splits.track import BuiltInstance
@@ -224,10 +219,10 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
     other = audit_graph.graph_of(graph.edges, graph.nodes)
     valid = audit_graph.valid_adjustment_sets(other, x, y, graph.latent)
     mine = [
-        set(valid_adjustment_sets(graph, x, y)),
-        set(minimal_adjustment_sets(graph, x, y)),
-        str(identification_method(graph, x, y)),
-        *(is_identifiable(graph, x, y, e, binary_treatment=b) for e, b in VERDICTS),  # type: ignore[arg-type]
+        set(identification.valid_adjustment_sets(graph, x, y)),
+        set(identification.minimal_adjustment_sets(graph, x, y)),
+        str(identification.identification_method(graph, x, y)),
+        *(identification.is_identifiable(graph, x, y, e, binary_treatment=b) for e, b in VERDICTS),  # type: ignore[arg-type]
     ]
     known = other, x, y, graph.latent
     theirs = [

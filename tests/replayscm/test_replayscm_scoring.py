@@ -19,9 +19,6 @@ from grader.tracks.replayscm.replay import best_separation, replay, separation, 
 from grader.tracks.replayscm.shapes import SeparatingRow, separating_row
 from grader.tracks.replayscm.tables import diagnose
 
-SPELLING = {"ast_size"}
-"""Figures about the spelling itself."""
-
 
 def wrong_answer(item: Item, seed: int) -> dict[str, Any]:
     """A legal program near the gold one: some mechanisms replaced by functions of two roots."""
@@ -72,8 +69,8 @@ def test_respelling_an_answer_changes_no_metric(seed: int) -> None:
 
 
 def _figures(result: Any) -> dict[str, Any]:
-    figures = extra(result).items()
-    return {key: value for key, value in figures if key not in SPELLING and "_place_" not in key}
+    """All but those about the spelling itself."""
+    return {k: v for k, v in extra(result).items() if k != "ast_size" and "_place_" not in k}
 
 
 @settings(max_examples=40, deadline=None)
@@ -162,7 +159,6 @@ def test_a_train_exact_answer_fails_held_out_only_where_evidence_is_missing() ->
 
 
 def test_on_determined_items_held_out_exact_equals_train_exact() -> None:
-    """What determined means, for answers of every quality."""
     determined = [item for item in items() if item.truth.target["determined"]]
     assert len(determined) >= 6
     for seed, item in enumerate(determined):
@@ -247,15 +243,11 @@ def test_a_wrong_answer_is_diagnosed_beside_the_gold_program() -> None:
     assert lines["separates"] == "no held-out row: the answer replays them all"
 
 
-WORLDS = [
-    {"id": "a", "mode": "none", "targets": [], "rows": ["01"]},
-    {"id": "b", "mode": "hard_constant", "targets": ["R"], "rows": ["10"]},
-]
-
-
 def test_the_replay_example_of_section_three() -> None:
     """Y = not R replays both rows; Y = R fails: the definition in one line."""
-    worlds = pack(("R", "Y"), WORLDS)
+    free = {"id": "a", "mode": "none", "targets": [], "rows": ["01"]}
+    held = {"id": "b", "mode": "hard_constant", "targets": ["R"], "rows": ["10"]}
+    worlds = pack(("R", "Y"), [free, held])
     assert replay(make_program(("R",), parse_map({"Y": "(not R)"})), worlds).exact
     failing = replay(make_program(("R",), parse_map({"Y": "R"})), worlds)
     assert (failing.worlds_exact, failing.cells_wrong, failing.cells) == (0, 2, 2)
@@ -274,23 +266,18 @@ REFERENCE, ALTERNATIVE = (
 )
 
 
-def test_case_three_rates() -> None:
-    """PairDisagreementRate 1.000 and CellDifferenceRate 0.375 under do(X7 = 1)."""
+def test_case_three_witness() -> None:
+    """With X4 = 1, X8 = 0, X3 = 1 the reference gives X6 = 0, X5 = 1, the alternative 1 and 0.
+    PairDisagreementRate is 1.000 and CellDifferenceRate 0.375 under do(X7 = 1)."""
     assert separation(REFERENCE, ALTERNATIVE, "X7", 1) == (1.0, 0.375)
     assert best_separation(REFERENCE, ALTERNATIVE) == 1.0
     assert separation(REFERENCE, ALTERNATIVE, "X7", 0)[0] == 0.0
-
-
-def test_case_three_witness() -> None:
-    """With X4 = 1, X8 = 0, X3 = 1 the reference gives X6 = 0, X5 = 1, the alternative 1 and 0."""
     witness = {"X4": 1, "X8": 0, "X3": 1}
     assert shows_difference(REFERENCE, ALTERNATIVE, "X7", 1, witness)
     assert not shows_difference(REFERENCE, ALTERNATIVE, "X7", 0, witness)
     assert not shows_difference(REFERENCE, ALTERNATIVE, "X7", 1, {"X4": 1, "X8": 0})
-    names = ("X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8")
-    row = json.loads('{"X1":1,"X2":1,"X3":1,"X4":1,"X5":1,"X6":0,"X7":1,"X8":0}')
-    world = {"id": "w", "mode": "hard_constant", "targets": ["X7"],
-             "rows": ["".join(str(row[name]) for name in names)]}  # fmt: skip
+    names = tuple(f"X{k}" for k in range(1, 9))
+    world = {"id": "w", "mode": "hard_constant", "targets": ["X7"], "rows": ["11111010"]}
     packed = pack(names, [world])
     assert replay(REFERENCE, packed).exact
     wrong = replay(ALTERNATIVE, packed).wrong
