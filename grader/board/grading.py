@@ -5,7 +5,6 @@ knows, who keeps one transcript for each session (``causal-exams lab --sessions`
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -148,7 +147,7 @@ def count_sessions(folder: Path, key: bytes, tasks: Collection[str]) -> dict[str
     if not folder.is_dir():
         raise UsageError(f"--sessions {folder}: no such folder; give that of `causal-exams lab`")
     found: dict[str, Counter[str]] = {}
-    for path in (Path(place) / name for place, _, names in os.walk(folder) for name in names):
+    for path in folder.rglob("*"):
         try:
             with open_regular(path) as handle:
                 (first,) = lines = read_lines(handle.readline(MAX_LINE_BYTES + 1))

@@ -112,6 +112,12 @@ PREDICTION_INTERVAL: Final = Shape(
     partial(_gold_predictions, columns=_ENDS), check_truth=check_labels,
 )  # fmt: skip
 
+
+def _with_known_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with both signs as labels; raises :class:`Invalid` for another text."""
+    return with_known_labels(task, document, "sign_before", "sign_after")
+
+
 # --- Right or wrong -----------------------------------------------------------------------------
 
 SIGN: Final = _label("sign", "sign", "sign", labels=ASSOCIATION_SIGNS)
@@ -121,10 +127,7 @@ EFFECT_SIGN: Final = _label(
 )
 SIGNS_BEFORE_AFTER: Final = Shape(
     "signs_before_after", "signs", "sign_before", "pass", "exact",
-    partial(check_json, then=lambda task, document: with_known_labels(
-        task, document, "sign_before", "sign_after"
-    )),
-    both_signs, _gold, labels=ASSOCIATION_SIGNS,
+    partial(check_json, then=_with_known_signs), both_signs, _gold, labels=ASSOCIATION_SIGNS,
 )  # fmt: skip
 ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
 BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
