@@ -26,7 +26,7 @@ _FIRST = (
     "causalds/test_causalds_views.py",
     "causalds/test_causalds_wording.py",
     "grader/answers/test_hostile_bundles.py",
-    "causalds/test_causalds_config.py",
+    "causalds/test_causalds_plan.py",
     "grader/commands/test_commands.py",
     "ccr/test_ccr_reasoners.py",
     "causalds/test_causalds_audit.py",

@@ -13,18 +13,11 @@ from builder.tracks.causalab.check import audit_instance
 from builder.tracks.causalab.episode import EpisodeParts, draw_episode
 from builder.tracks.causalab.plan import sample_graphs
 from builder.tracks.causalab.suites import SuiteSetting, read_label
+from grader.laboratory import transcript
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Crystal, Mode, Model, Term
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory
-from grader.laboratory.transcript import (
-    TranscriptError,
-    check_chain,
-    content_of,
-    read_lines,
-    seal,
-    write_line,
-)
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import check, score
 from grader.scoring.score import verify as verify_answer
@@ -181,7 +174,6 @@ def episodes(*arguments: Any, **options: Any) -> list[Episode]:
 
 
 def audit(built: BuiltInstance) -> list[str]:
-    """The problems that the second derivation finds."""
     (world,), tasks = built.rows["causalab_worlds"], {"tasks": built.rows["causalab"]}
     return audit_instance(world, built.rows["causalab_truth"], None, tasks)
 
@@ -205,15 +197,13 @@ def grade(task: Task, truth: Truth, answer: str | None, key: bytes | None = None
 
 
 def verify(episode: Episode, data: bytes, key: bytes | None = None) -> Laboratory:
-    """The finished session that ``data`` records; raises :class:`TranscriptError`.
-
-    With ``key`` every line must carry the host's signature.
-    """
-    lines = read_lines(data)
-    check_chain(lines, key)
+    """The finished session that ``data`` records; raises :class:`TranscriptError`. With ``key``
+    every line must carry the host's signature."""
+    lines = transcript.read_lines(data)
+    transcript.check_chain(lines, key)
     laboratory = replay(episode, lines)
     if laboratory.phase != "closed":
-        raise TranscriptError(len(lines), "the transcript ends without its closing line")
+        raise transcript.TranscriptError(len(lines), "the transcript ends without its closing line")
     return laboratory
 
 
@@ -221,8 +211,8 @@ def resealed(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> by
     """The lines with indices, count and chain computed anew, as a forger without a key would."""
     done: list[dict[str, Any]] = []
     for index, line in enumerate(lines):
-        content = {**content_of(line), "index": index}
+        content = {**transcript.content_of(line), "index": index}
         if content.get("event") == "closed":
             content["lines"] = len(lines)
-        done.append(seal(content, done[-1]["digest"] if done else "", key))
-    return "".join(write_line(line) for line in done).encode()
+        done.append(transcript.seal(content, done[-1]["digest"] if done else "", key))
+    return "".join(transcript.write_line(line) for line in done).encode()

@@ -65,17 +65,14 @@ def test_regimes_are_views_of_one_episode_with_nested_records() -> None:
     """12o0i shows 3o0i's records and nine more; crystals and target are the same."""
     suites = ["main-4", "3o0i-4", "12o0i-4", "3o12i-4"]
     (spec,) = specs(graphs=1, suites=suites, settings=["reference"])
-    by_name = {
-        private["suite"]: (public, private) for _, public, private in rows(TRACK.build(spec))
-    }
+    by_name = {private["suite"]: (shown, private) for _, shown, private in rows(TRACK.build(spec))}
     long, short = by_name["12o0i-4"][0], by_name["3o0i-4"][0]
     assert short["records"] == long["records"][:3] and len(long["records"]) == 12
     assert by_name["main-4"][0]["records"] == short["records"][:2]
     assert len({json.dumps(public["reactor"]) for public, _ in by_name.values()}) == 1
     assert short["opening"] is None and by_name["3o12i-4"][0]["opening"] is not None
-    assert [by_name[n][1]["regime"] for n in ("3o0i-4", "3o12i-4", "main-4")] == [
-        "3o0i", "3o12i", "2o12i",
-    ]  # fmt: skip
+    regimes = [by_name[n][1]["regime"] for n in ("3o0i-4", "3o12i-4", "main-4")]
+    assert regimes == ["3o0i", "3o12i", "2o12i"]
 
 
 def test_disclosed_suites_stand_beside_the_undisclosed_they_match() -> None:
@@ -215,7 +212,6 @@ def test_a_golden_trace_touches_every_property() -> None:
 
 
 def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
-    """It is a function of the public side, and names neither suite nor mechanism."""
     for parts in [*worlds("hidden-range-50", "wide", 2), *worlds("quad-hard", count=2)]:
         text = write_prompt(parts.public, "lab-0", "lab-0.jsonl")
         for word in (parts.private["suite"], "hidden-", "wide", "reference", "shift,"):

@@ -25,15 +25,9 @@ from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab import summarise
+from grader.tracks.causalab import shapes, summarise
 from grader.tracks.causalab.metrics import rates, reading_slack, roots, shd, tolerance
 from grader.tracks.causalab.session_page import session_page
-from grader.tracks.causalab.shapes import (
-    check_truth,
-    score_hypothesis,
-    true_hypothesis,
-    verify_checked,
-)
 from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
@@ -42,7 +36,7 @@ RIGHT = {"moisture": (3.0, 0.0), "density": (1.0, 0.0)}
 
 def scored(edges, terms=RIGHT, episode=None, prediction=None) -> dict[str, Any]:
     hypothesis = Hypothesis(frozenset(edges), 20.0, terms)
-    return score_hypothesis(episode or chain_episode(), hypothesis, prediction)
+    return shapes.score_hypothesis(episode or chain_episode(), hypothesis, prediction)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +145,7 @@ def test_points_are_half_accuracy_and_half_edge_f1_never_exactness() -> None:
     episode = Episode.load(**row)
     for offset, edges_right, points in ((4.9, True, 1.0), (9, True, 0.5), (4.9, False, 0.5)):
         session = Laboratory(episode)
-        hypothesis = true_hypothesis(episode) if edges_right else None
+        hypothesis = shapes.true_hypothesis(episode) if edges_right else None
         session.predict(episode.frequency + offset, hypothesis)
         result = grade(task, truth, session.transcript_text())
         assert result.points == points and result.loss == 1 - points
@@ -211,7 +205,7 @@ def answered(row: dict[str, Any], offset: float, known: bool, spent: int) -> Sco
     session = Laboratory(episode)
     for k in range(spent):
         session.intervene(episode.names[k % 3], 13.0 * k)
-    hypothesis = true_hypothesis(episode) if known else None
+    hypothesis = shapes.true_hypothesis(episode) if known else None
     session.predict(episode.frequency + offset, hypothesis)
     return grade(task, truth, session.transcript_text())
 
@@ -227,7 +221,7 @@ def scores() -> list[Score]:
     ]
     observed = row_of(4, "3o0i-4", "3o0i", records=3, budget=0, opening=False)
     task, truth = task_and_truth(observed)
-    answer = {"prediction": 1.0, "hypothesis": true_hypothesis(Episode.load(**observed))}
+    answer = {"prediction": 1.0, "hypothesis": shapes.true_hypothesis(Episode.load(**observed))}
     return [*found, grade(task, truth, json.dumps(answer))]
 
 
@@ -329,9 +323,9 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     wrong = {"edges": [["moisture", "density"]], "freq_equation": "base"}
     session.hypothesise({**wrong, "coefficients": {"base": None}})
     session.intervene("density", 40)
-    session.predict(episode.frequency, true_hypothesis(episode))
+    session.predict(episode.frequency, shapes.true_hypothesis(episode))
     raw = RawAnswer("answer", session.transcript_text().encode())
-    html = session_page(verify_checked(task, truth, check(task, raw)).answer.laboratory)
+    html = session_page(shapes.verify_checked(task, truth, check(task, raw)).answer.laboratory)
     assert html.count('rx="10.0"') == 6, "three nodes in each graph"
     assert html.count("density → moisture") == 2 and "dasharray" not in html
     assert html.count("all-edge F1, 0: 0.000") == html.count("all-edge F1, 1: 1.000") == 1
@@ -360,9 +354,9 @@ def test_parse_failures_stand_in_the_table_of_suites() -> None:
 def test_an_episode_is_refused_that_contradicts_itself() -> None:
     row = row_of(1, "main-4", "2o12i")
     task, truth = task_and_truth(row)
-    check_truth(task, truth)
+    shapes.check_truth(task, truth)
     with pytest.raises(ValueError, match="value"):
-        check_truth(task, replace(truth, value=1.5))
+        shapes.check_truth(task, replace(truth, value=1.5))
     row["public"]["records"][0]["density"] += 1
     with pytest.raises(ValueError, match=r"records\[0\]"):
-        check_truth(*task_and_truth(row))
+        shapes.check_truth(*task_and_truth(row))

@@ -196,10 +196,8 @@ def every_pair(episode: Episode) -> dict[str, Any]:
 
 
 def stating(episode: Episode, hypothesis: Mapping[str, Any], prediction: float) -> Score:
-    """An answer with the hypothesis, as often as the laboratory lets it be sent, and a prediction.
-
-    Where nothing can be set, it is one line.
-    """
+    """An answer with the hypothesis, as often as the laboratory lets it be sent, and a prediction:
+    where nothing can be set, one line."""
     row = {"task_id": episode.task_id, "public": episode.public, "private": episode.private}
     task, truth = task_and_truth(row)
     if not episode.budget:

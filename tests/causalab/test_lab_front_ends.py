@@ -278,9 +278,7 @@ REQUESTS = st.one_of(
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 5), requests=st.lists(REQUESTS, max_size=14))
-def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(
-    seed: int, requests: list[dict[str, Any]]
-) -> None:
+def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(seed, requests):
     disturbance = {"nodes": ["ph"], "values": [-5.0, 0.0, 5.0]}
     episode = random_episode(seed, 5, records=0, disturbance=disturbance)
     private = {**episode.private, "suite": "other", "regime": "0o0i", "setting": "wide"}
@@ -294,14 +292,9 @@ def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(
 
 @settings(max_examples=30, deadline=None)
 @given(requests=st.lists(REQUESTS, max_size=14))
-def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn(
-    requests: list[dict[str, Any]],
-) -> None:
-    """The mechanism of a reactor-only variable differs, and the tail of the disturbances.
-
-    ``frequency`` of these twins reads ``ph`` through a square root of nothing: the readings of
-    the manipulator agree as long as ``radiation`` is 0 there, which it always is.
-    """
+def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn(requests):
+    """The mechanism of a reactor-only variable differs, and the tail of the disturbances: what
+    ``frequency`` of these twins reads of it is 0 in the manipulator."""
     equations = {"density": [("moisture", 2.0)], TARGET: [("density", 1.0), ("radiation", 2.0)]}
     rows = []
     for weight in (2.0, 7.0):
@@ -323,10 +316,7 @@ def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn
 @given(
     values=st.lists(st.floats(0, 100), min_size=1, max_size=8), cut=st.integers(0, 7),
 )  # fmt: skip
-def test_a_disturbance_shows_only_in_the_readings_made_so_far(
-    values: list[float], cut: int
-) -> None:
-    """Two sequences that agree up to ``cut`` are told apart by no earlier reply."""
+def test_a_disturbance_shows_only_in_the_readings_made_so_far(values, cut):
     cut = min(cut, len(values))
     sessions = []
     for tail in (5.0, -5.0):

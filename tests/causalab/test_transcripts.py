@@ -70,7 +70,6 @@ def test_sessions_verify_in_every_mode_with_a_disturbance_too(mode: str, seed: i
 
 @pytest.mark.parametrize("position", range(10))
 def test_one_digit_changed_anywhere_is_found_in_its_line(position: int) -> None:
-    """Every digit of the line, one after the other, the seals included."""
     episode = chain_episode()
     rows = honest(episode).transcript_text().splitlines(keepends=True)
     row = rows[position]
@@ -273,7 +272,6 @@ def test_the_session_of_one_episode_is_no_answer_to_another() -> None:
 
 
 def test_lines_of_several_signed_sessions_make_none() -> None:
-    """Every line here has the host's signature, but not in this place."""
     episode = chain_episode()
     lines, other = signed(episode), signed(episode, "other")
     again = signed(episode, value=7)

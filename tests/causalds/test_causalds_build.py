@@ -37,7 +37,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_ids_follow_the_contract_and_say_nothing_else() -> None:
-    """Ids depend on the id key and the variant's name alone."""
     for spec in specs(scenes=7):
         built = TRACK.build(spec)
         for task in rows(built, ""):
@@ -170,14 +169,6 @@ PRESENT = "collider_phenomenon.induced_association_boolean"
 BOTH = ("True", "False")
 
 
-@cache
-def composed() -> list[InstanceSpec]:
-    """Plans of a public-truth split composed as large ones are."""
-    rows = {"train": 60, "test": 30}
-    kinds = {"treatment_binary": 0.5, "outcome_binary": 0.4}
-    return plan({"scenes": 400, "rows": rows, "composition": "full", **kinds})
-
-
 def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
     """In a large split, where chance does not hide it: a constant earned 81 points in 20,000
     scenes. Counted are the scenes that have an association to ask for, or its absence."""
@@ -189,7 +180,6 @@ def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
 
 
 def test_a_scene_with_one_of_each_is_asked_about_an_association_and_its_absence() -> None:
-    """Others with an association alone are asked by chance, about a quarter of them."""
     answers = [
         sorted(
             json.loads(truth["target_json"])["accepted"][0]
@@ -205,10 +195,12 @@ def test_a_scene_with_one_of_each_is_asked_about_an_association_and_its_absence(
     assert chosen / len(keys) == pytest.approx(_ALONE, abs=0.03)
 
 
+@cache
 def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
-    """The composed plans that can be asked, by what they can answer."""
+    """Of a public split composed as large ones are, what can be asked, by what it can answer."""
     hosts: dict[tuple[str, ...], list[InstanceSpec]] = defaultdict(list)
-    for spec in composed():
+    kinds = {"treatment_binary": 0.5, "outcome_binary": 0.4, "rows": {"train": 60, "test": 30}}
+    for spec in plan({"scenes": 400, "composition": "full", **kinds}):
         planned = ScenePlan.from_json(spec.config_json)
         if ELIGIBILITY[PRESENT].hosts(planned):
             hosts[ELIGIBILITY[PRESENT].classes(planned)].append(spec)
@@ -234,10 +226,8 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
 
 
 def older_processors() -> list[dict[str, str]]:
-    """Environments in which NumPy does without any of its special code, and without the newest.
-
-    The matrix library, which makes a choice of its own, is told to take another one too.
-    """
+    """Environments in which NumPy does without any of its special code, and without the newest; the
+    matrix library, which makes a choice of its own, is told to take another one too."""
     known = [name for name in dispatch.__cpu_dispatch__ if dispatch.__cpu_features__[name]]
     if not known:
         pytest.skip("this processor has no features that NumPy could do without")

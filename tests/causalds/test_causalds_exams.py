@@ -16,17 +16,10 @@ from builder.splits.settings import TomlTable
 from builder.splits.track import Candidate, DrawnExam, PossibleTask
 from builder.tracks.causalds.design.eligibility import KEYS, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan
+from builder.tracks.causalds.exams import priors
 from builder.tracks.causalds.exams.candidates import built_candidates, planned_candidates
 from builder.tracks.causalds.exams.compose import classes_of, compose
 from builder.tracks.causalds.exams.model import FAMILIES, ComposedExam
-from builder.tracks.causalds.exams.priors import (
-    RANKS,
-    choose_variant,
-    deal_cells,
-    family_weights,
-    variant_weights,
-    view_weights,
-)
 from builder.tracks.causalds.plan.scenes import plan_scenes
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
@@ -72,36 +65,33 @@ def scene(name: object, structure: str, hosts: Hosts, *labels: str, domain: str 
 
 
 def test_published_priors_are_the_weights_of_the_realistic_exam(root: Path) -> None:
-    """Untilted, with rows that add up to one; spot values of the published tables."""
     exam = model(root, "realistic")
-    assert family_weights(exam, "iv")["effect_estimate"] == pytest.approx(0.222944, abs=1e-4)
-    assert family_weights(exam, "grafted_2") == family_weights(exam, "triangle")
-    assert family_weights(exam, "napkin")["identification"] == pytest.approx(0.15 / 1.0, abs=1e-3)
-    assert "counterfactual_identification" not in family_weights(exam, "napkin")
-    assert variant_weights(exam, "association")["argmax_change"] == pytest.approx(0.463863)
-    evenly = 1 / len(RANKS["bias_diagnostic"])
-    assert set(variant_weights(exam, "bias_diagnostic").values()) == {evenly}
-    assert view_weights(exam, "mediation_effect")["proxy_hard"] == pytest.approx(0.312326)
+    assert priors.family_weights(exam, "iv")["effect_estimate"] == pytest.approx(0.222944, abs=1e-4)
+    assert priors.family_weights(exam, "grafted_2") == priors.family_weights(exam, "triangle")
+    assert priors.family_weights(exam, "napkin")["identification"] == pytest.approx(
+        0.15 / 1.0, abs=1e-3
+    )
+    assert "counterfactual_identification" not in priors.family_weights(exam, "napkin")
+    assert priors.variant_weights(exam, "association")["argmax_change"] == pytest.approx(0.463863)
+    evenly = 1 / len(priors.RANKS["bias_diagnostic"])
+    assert set(priors.variant_weights(exam, "bias_diagnostic").values()) == {evenly}
+    assert priors.view_weights(exam, "mediation_effect")["proxy_hard"] == pytest.approx(0.312326)
     for structure in ("chain", "fork", "iv", "collider", "grafted_1", "napkin"):
-        assert sum(family_weights(exam, structure).values()) == pytest.approx(1)
+        assert sum(priors.family_weights(exam, structure).values()) == pytest.approx(1)
 
 
 def test_difficulty_tilts_as_in_equation_six(root: Path) -> None:
     """exp(beta (2d-1) (rung-2)) and its like, by hand for d = 1; d = 0.5 changes nothing."""
     flat, steep = model(root, "realistic"), model(root, "realistic", difficulty=1.0)
-    before, after = family_weights(flat, "chain"), family_weights(steep, "chain")
-    ratio = (after["mediation_effect"] / before["mediation_effect"]) / (
-        after["prediction"] / before["prediction"]
-    )
-    assert ratio == pytest.approx(np.exp(2))  # rungs 3 and 1
-    views = view_weights(steep, "causal_sketch")
-    assert views["proxy_hard"] / views["clean"] == pytest.approx(
-        0.164384 / 0.544521 * np.exp(2), rel=1e-5
-    )
-    variants = variant_weights(steep, "prediction")
-    assert variants["prediction_interval"] / variants["point_predictor"] == pytest.approx(
-        0.645656 / 0.354344 * np.exp(1), rel=1e-5
-    )
+    before, after = priors.family_weights(flat, "chain"), priors.family_weights(steep, "chain")
+    third, first = (after[f] / before[f] for f in ("mediation_effect", "prediction"))
+    assert third / first == pytest.approx(np.exp(2))  # rungs 3 and 1
+    views = priors.view_weights(steep, "causal_sketch")
+    expected = 0.164384 / 0.544521 * np.exp(2)
+    assert views["proxy_hard"] / views["clean"] == pytest.approx(expected, rel=1e-5)
+    variants = priors.variant_weights(steep, "prediction")
+    ratio = variants["prediction_interval"] / variants["point_predictor"]
+    assert ratio == pytest.approx(0.645656 / 0.354344 * np.exp(1), rel=1e-5)
 
 
 def test_a_variant_is_chosen_by_the_weights_of_what_a_scene_can_host(root: Path) -> None:
@@ -109,15 +99,15 @@ def test_a_variant_is_chosen_by_the_weights_of_what_a_scene_can_host(root: Path)
     end in an error or in the first of a list."""
     exam, rng = model(root, "realistic"), np.random.default_rng(4)
     hosts = ["prediction.point_predictor", "effect_estimate.ate_point", "effect_estimate.ate_uq_95"]
-    found = Counter(choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
+    found = Counter(priors.choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
     expected = 0.203032 / (0.203032 + 0.113322)
     assert 1 - found["prediction.point_predictor"] / 4000 == pytest.approx(expected, abs=0.03)
-    share = view_weights(exam, "effect_estimate", ("clean", "proxy"))["clean"]
+    share = priors.view_weights(exam, "effect_estimate", ("clean", "proxy"))["clean"]
     assert share == pytest.approx(0.362522 / (0.362522 + 0.325152))
     weightless = ["effect_estimate.ate_sign_only", "effect_estimate.ate_vs_assoc_sign_match"]
-    found = Counter(choose_variant(exam, "chain", weightless, rng) for _ in range(400))
+    found = Counter(priors.choose_variant(exam, "chain", weightless, rng) for _ in range(400))
     assert len(found) == 2 and min(found.values()) > 140
-    assert view_weights(exam, "identification", ("proxy_hard",)) == {"proxy_hard": 1}
+    assert priors.view_weights(exam, "identification", ("proxy_hard",)) == {"proxy_hard": 1}
 
 
 def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
@@ -164,7 +154,7 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
     key = "counterfactual_identification.identifiable_boolean"
     found = _confounding(4)
     for seed in range(12):
-        cells = deal_cells(exam, found, views, np.random.default_rng(seed))
+        cells = priors.deal_cells(exam, found, views, np.random.default_rng(seed))
         asked = [place for place, cell in enumerate(cells) if cell.variant == key]
         assert len(asked) >= 6 and {place < 4 for place in asked} == {True, False}
 
@@ -195,10 +185,10 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
     ]
     wanted: Counter[str] = Counter()
     for structure in structures:
-        wanted.update(family_weights(exam, structure))
+        wanted.update(priors.family_weights(exam, structure))
     scenes = [scene(i, *of) for i, of in enumerate(zip(structures, hosts, strict=True))]
     for seed in range(5):
-        cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
+        cells = priors.deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found = Counter(VARIANTS[cell.variant].family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
@@ -214,7 +204,7 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
     scenes = [scene(i, name, _everything(views)) for i, name in enumerate(structures)]
     found: Counter[str] = Counter()
     for seed in range(20):
-        cells = deal_cells(exam, scenes, views, np.random.default_rng(seed))
+        cells = priors.deal_cells(exam, scenes, views, np.random.default_rng(seed))
         found.update(s for s, c in zip(structures, cells, strict=True)
                      if VARIANTS[c.variant].family == "effect_estimate")  # fmt: skip
     expected = 0.103702 / (0.103702 + 0.222944)
@@ -225,12 +215,11 @@ def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
     """No exam fails for a family without hosts; it moves, and the composition says so."""
     exam = model(root, "realistic")
     alike = [scene(i, "chain", {"prediction": {"point_predictor": ("proxy",)}}) for i in range(3)]
-    cells = deal_cells(exam, alike, ("clean", "proxy"), np.random.default_rng(1))
+    cells = priors.deal_cells(exam, alike, ("clean", "proxy"), np.random.default_rng(1))
     assert [(c.variant, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:
-    """Every variant equally often where there are enough; no class of answers left out."""
     found = limited(lambda task: task.variant != DOMINANCE)
     chosen = taken(found, compose(model(root, "balanced", tasks=5 * len(KEYS)), found, KEY, "x"))
     counts = Counter(task.variant for task in chosen)
@@ -344,7 +333,6 @@ def paper_scenes() -> Sequence[Candidate]:
 
 
 def test_table_11_is_met_number_for_number(root: Path) -> None:
-    """Every cell of the published exam, and its 30 scenes whose ATE is not identifiable."""
     exam = model(root, "causalds-paper")
     assert isinstance(exam, ComposedExam)
     drawn = compose(exam, paper_scenes(), KEY, "here")

@@ -238,10 +238,7 @@ def test_every_effect_frame_with_its_slots_swapped_is_noticed(frame, monkeypatch
         if all(slot in text for slot in swap)
     ],
 )
-def test_every_frame_of_two_effects_with_its_slots_swapped_is_noticed(
-    edges: str, text: str, swap: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both effects of a sentence are read."""
+def test_every_frame_of_two_effects_with_swapped_slots_is_noticed(edges, text, swap, monkeypatch):
     wrong = (_swapped(text, *swap),)
     monkeypatch.setattr(story, "PAIRS", dict.fromkeys(story.PAIRS, wrong))
     monkeypatch.setattr(story, "_PAIR_RATE", 1.0)

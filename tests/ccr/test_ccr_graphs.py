@@ -10,7 +10,6 @@ from functools import cache
 from itertools import pairwise, product
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -24,16 +23,7 @@ from benchmarks.ccr_simulations import appendix_c
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
 from builder.tracks import TRACKS
-from builder.tracks.ccr.model import (
-    KINDS,
-    PAPER_GRAPHS,
-    CutTree,
-    Pair,
-    chain,
-    component_edges,
-    cut_tree,
-    sorted_graph,
-)
+from builder.tracks.ccr import model as ccr_model
 from builder.tracks.ccr.plan import VERDICTS, ContextPlan, Design, draw_kinds, parse_settings
 from builder.tracks.ccr.quantities import (
     exact_quantities,
@@ -50,12 +40,10 @@ from grader.tracks.ccr.algorithm import paths
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS), st.integers(3, 8))
-def test_a_component_is_biconnected_with_one_source_and_sink(
-    seed: int, kind: str, size: int
-) -> None:
+@given(st.integers(0, 2**32 - 1), st.sampled_from(ccr_model.KINDS), st.integers(3, 8))
+def test_a_component_is_biconnected_with_one_source_and_sink(seed, kind, size):
     """A component with a cutpoint inside would give two cut-tree edges where one is meant."""
-    edges = component_edges(kind, size, np.random.default_rng(seed))
+    edges = ccr_model.component_edges(kind, size, np.random.default_rng(seed))
     graph: nx.Graph[int] = nx.Graph(edges)
     assert nx.is_biconnected(graph) and len(graph) == size
     assert {b for _, b in edges} == set(range(1, size))
@@ -71,9 +59,9 @@ def test_a_component_is_biconnected_with_one_source_and_sink(
 def test_components_agree_with_networkx(seed: int, count: int) -> None:
     """The chain is read off reachability; the undirected skeleton says the same."""
     rng = np.random.default_rng(seed)
-    kinds = [KINDS[k] for k in rng.integers(0, 3, count)]
-    dag = chain(kinds, rng.integers(2, 6, count).tolist(), rng)
-    tree = cut_tree(dag)
+    kinds = [ccr_model.KINDS[k] for k in rng.integers(0, 3, count)]
+    dag = ccr_model.chain(kinds, rng.integers(2, 6, count).tolist(), rng)
+    tree = ccr_model.cut_tree(dag)
     found = {frozenset(part) for part in nx.biconnected_components(nx.Graph(dag.edges))}
     ours = {frozenset(dag.nodes[v] for v in part) for part in tree.components}
     assert ours == found
@@ -89,7 +77,7 @@ def test_counts_of_table_d1(nodes: int, root: Path) -> None:
     """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes, as the guide
     to the paper prints them: the paper's beside ours."""
     names = [f"N{k}" for k in range(nodes)]
-    tree = cut_tree(sorted_graph(list(pairwise(names))))
+    tree = ccr_model.cut_tree(ccr_model.sorted_graph(list(pairwise(names))))
     assert len(tree.nodes) - 2 == nodes - 2
     assert len(tree.pairs) == nodes * (nodes - 1) // 2
     found = paths(tree.nodes, tree.global_pair)
@@ -111,14 +99,14 @@ def test_counts_of_table_d1(nodes: int, root: Path) -> None:
 )
 def test_graphs_outside_the_assumptions_are_refused(edges: list[str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        cut_tree(sorted_graph([(edge[0], edge[1]) for edge in edges]))
+        ccr_model.cut_tree(ccr_model.sorted_graph([(edge[0], edge[1]) for edge in edges]))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_exact_quantities_equal_those_of_node_elimination_as_fractions(seed: int) -> None:
     """A truth that is off in the last digit is a truth nobody can check."""
     context = random_context(np.random.default_rng(seed))
-    tree = cut_tree(context.dag)
+    tree = ccr_model.cut_tree(context.dag)
     exact = exact_quantities(context)
     assert exact == {pair: twin_quantities(context, pair) for pair in tree.pairs}
     pns = {pair: values["pns"] for pair, values in exact.items()}
@@ -169,7 +157,9 @@ def test_natural_effects_of_500_contexts_have_one_value_by_two_routes() -> None:
     through it, as fractions; TE = NDE + NIE. None is small enough to be lost in a rounded sum."""
     for seed in range(500):
         rng = np.random.default_rng([seed, 32])
-        context, (x, *mediators, y) = sample_additive((4, 4), draw_kinds(KINDS, 2, rng), rng)
+        context, (x, *mediators, y) = sample_additive(
+            (4, 4), draw_kinds(ccr_model.KINDS, 2, rng), rng
+        )
         total = path_sum(context, x, y)
         assert linear_effect(context, "te", (x, y)) == total and len({x, *mediators, y}) == 4
         for m in mediators:
@@ -181,14 +171,10 @@ def test_natural_effects_of_500_contexts_have_one_value_by_two_routes() -> None:
             assert sizes[0] > 0 and sizes[2] <= 5 * sizes[0]
 
 
-def table(**values: object) -> TomlTable:
-    return TomlTable(values, "mini.toml: splits.dev.ccr.")
-
-
 @cache
-def sampled(seed: int, count: int) -> tuple[CutTree, dict[Pair, Fraction]]:
+def sampled(seed: int, count: int) -> tuple[ccr_model.CutTree, dict[ccr_model.Pair, Fraction]]:
     rng = np.random.default_rng([seed, count])
-    kinds = draw_kinds(KINDS, count, rng)
+    kinds = draw_kinds(ccr_model.KINDS, count, rng)
     found = sample_context(Design((3,) * count, kinds, "mixed"), rng, "here")
     return found.tree, {pair: values["pns"] for pair, values in found.quantities.items()}
 
@@ -221,9 +207,9 @@ def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
 
 
 def fit(
-    tree: CutTree,
-    values: dict[Pair, Fraction],
-    givens: Mapping[Pair, Fraction],
+    tree: ccr_model.CutTree,
+    values: dict[ccr_model.Pair, Fraction],
+    givens: Mapping[ccr_model.Pair, Fraction],
     factor: Fraction | int,
 ) -> Fraction | None:
     """The whole of a model with the givens, in which what nothing is given about is changed by a
@@ -237,7 +223,7 @@ def fit(
     return prod(model.values(), start=Fraction(1))
 
 
-def inside(tree: CutTree, edge: Pair, given: Pair) -> bool:
+def inside(tree: ccr_model.CutTree, edge: ccr_model.Pair, given: ccr_model.Pair) -> bool:
     place = tree.nodes.index
     return place(given[0]) <= place(edge[0]) and place(edge[1]) <= place(given[1])
 
@@ -245,9 +231,9 @@ def inside(tree: CutTree, edge: Pair, given: Pair) -> bool:
 def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
     """Exams that were there keep their instances."""
     few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3}
-    before = parse_settings(table(**few))
-    after = parse_settings(table(**few, inductive=5, stated=2))
-    old, new = (TRACK.plan(config, "dev", b"root", False) for config in (before, after))
+    configs = (parse_settings(TomlTable({**few, **more}, "x."))
+               for more in ({}, {"inductive": 5, "stated": 2}))  # fmt: skip
+    old, new = (TRACK.plan(config, "dev", b"root", False) for config in configs)
     assert new[: len(old)] == old and len(new) == len(old) + 7
     plans = [ContextPlan.from_json(spec.config_json) for spec in new[len(old) :]]
     assert [plan.purpose for plan in plans] == ["inductive"] * 5 + ["stated"] * 2
@@ -256,8 +242,8 @@ def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
 
 def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:
     """Figure 4 and Equation G.1: or throughout, every probability 0.7."""
-    kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
-    dag = chain(kinds, sizes, np.random.default_rng(0))
+    kinds, sizes = zip(*ccr_model.PAPER_GRAPHS["figure-4"], strict=True)
+    dag = ccr_model.chain(kinds, sizes, np.random.default_rng(0))
     place = {name: str(k) for k, name in enumerate("XABCDEFY")}
     assert {*dag.edges} == {(place[a], place[b]) for a, b in FIGURE_4}
     (split,) = load_config(root / "splits" / "ccr-paper.toml", TRACKS).splits
@@ -272,26 +258,21 @@ def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:
     pns = {(q["cause"], q["effect"]): Fraction(q["pns"]) for q in world["quantities"]}
     assert pns[x, c] == pns[d, y] == Fraction(27, 1000) and pns[c, d] == Fraction(3, 10)
     assert pns[x, y] == Fraction(3, 10) ** 7 and len(made.rows["ccr"]) == 6
-    assert {row["cause"] for row in map(inputs, made.rows["ccr"])} == {x, c, d}
+    inputs = [json.loads(str(row["inputs_json"])) for row in made.rows["ccr"]]
+    assert {one["cause"] for one in inputs} == {x, c, d}
     assert len(TRACK.build(stated).rows["ccr"]) == 1
 
 
-def inputs(row: dict[str, object]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(str(row["inputs_json"]))
-    return found
-
-
 def test_bounds_of_ones_own_are_kept() -> None:
-    config = parse_settings(
-        table(simulation=6, components=[2, 3], local_pns=[0.05, 0.15], global_pns=0.001)
-    )
+    bounds = {"local_pns": [0.05, 0.15], "global_pns": 0.001}
+    config = parse_settings(TomlTable({"simulation": 6, "components": [2, 3], **bounds}, "x."))
     for spec in TRACK.plan(config, "dev", b"root", False):
         plan = ContextPlan.from_json(spec.config_json)
         found = sample_context(plan.design, np.random.default_rng(spec.index), "here")
         local = [found.quantities[pair]["pns"] for pair in pairwise(found.tree.nodes)]
         assert all(Fraction(5, 100) <= value <= Fraction(15, 100) for value in local)
         assert found.quantities[found.tree.global_pair]["pns"] >= Fraction(1, 1000)
-    assert cut_tree(found.context.dag) == found.tree
+    assert ccr_model.cut_tree(found.context.dag) == found.tree
 
 
 def test_the_papers_simulations_converge() -> None:

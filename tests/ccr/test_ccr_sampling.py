@@ -14,25 +14,12 @@ from ccr_worlds import built, grade
 from baselines.ccr import perfect
 from builder.commands.main import main
 from builder.splits.settings import TomlTable
+from builder.tracks.ccr import plan as planning
+from builder.tracks.ccr import sampling
 from builder.tracks.ccr.ask import answer_bits
 from builder.tracks.ccr.check import audit_instance, unit_weights
 from builder.tracks.ccr.model import KINDS, BooleanContext, ancestors, chain, evaluate, patterns
-from builder.tracks.ccr.plan import (
-    VERDICTS,
-    Design,
-    best_component,
-    check_design,
-    draw_kinds,
-    parse_settings,
-)
 from builder.tracks.ccr.quantities import component_response
-from builder.tracks.ccr.sampling import (
-    MAX_UNITS,
-    measurable,
-    pair_units,
-    references,
-    sample_context,
-)
 from builder.tracks.ccr.track import TRACK
 from causal_exams.cli import main as sit
 from grader.errors import UsageError
@@ -43,9 +30,9 @@ from grader.tracks.ccr.algorithm import paths
 ONE = {"simulation": 1}
 
 
-def design(count: int, size: int = 3, operators: str = "random") -> Design:
-    kinds = draw_kinds(KINDS, count, np.random.default_rng(count))
-    return Design((size,) * count, kinds, operators)
+def design(count: int, size: int = 3, operators: str = "random") -> planning.Design:
+    kinds = planning.draw_kinds(KINDS, count, np.random.default_rng(count))
+    return planning.Design((size,) * count, kinds, operators)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
@@ -54,22 +41,22 @@ def test_sampled_contexts_keep_the_bounds(count: int, operators: str) -> None:
     """Below the bounds a relative error of 0.1 cannot be told from noise."""
     rng = np.random.default_rng(count)
     for _ in range(10):
-        sampled = sample_context(design(count, 4, operators), rng, "here")
+        sampled = sampling.sample_context(design(count, 4, operators), rng, "here")
         tree = sampled.tree
         for pair in pairwise(tree.nodes):
             assert Fraction(15, 100) <= sampled.quantities[pair]["pns"] <= Fraction(85, 100)
         assert sampled.quantities[tree.global_pair]["pns"] >= Fraction(2, 100)
-        assert measurable(tree, sampled.quantities) == tree.pairs
-        assert references(tree, sampled.quantities) == (tree.global_pair,)
+        assert sampling.measurable(tree, sampled.quantities) == tree.pairs
+        assert sampling.references(tree, sampled.quantities) == (tree.global_pair,)
 
 
 def test_nine_components_ask_only_what_can_be_measured() -> None:
     """The global PNS of nine components is exact, and far too small to ask about."""
     rng = np.random.default_rng(3)
     for _ in range(5):
-        sampled = sample_context(design(9), rng, "here")
+        sampled = sampling.sample_context(design(9), rng, "here")
         tree, exact = sampled.tree, sampled.quantities
-        asked, counted = measurable(tree, exact), references(tree, exact)
+        asked, counted = sampling.measurable(tree, exact), sampling.references(tree, exact)
         assert exact[tree.global_pair]["pns"] < Fraction(2, 100) and tree.global_pair not in asked
         assert all(tree.span(p) <= 5 and exact[p]["pns"] >= Fraction(2, 100) for p in asked)
         assert counted and all(2 <= tree.span(pair) <= 5 for pair in counted)
@@ -94,16 +81,18 @@ def test_the_best_attainable_pns_is_that_of_brute_force(operators, kind, size, t
             for ends in product(tenths, repeat=size - 1):
                 context = BooleanContext(dag, own, among, (5, *ends))  # type: ignore[arg-type]
                 best = max(best, component_response(context, tuple(range(size))).pns)
-    assert best_component(size, operators, tenths) == best
+    assert planning.best_component(size, operators, tenths) == best
 
 
 def test_an_unattainable_design_is_refused_with_its_bound() -> None:
     """Sampling in vain for minutes is no way to say that sizes are wrong."""
     with pytest.raises(UsageError, match=r"splits.dev.ccr: a wheel of 5 .* at most 0.1296"):
-        check_design(Design((3, 5), ("cycle", "wheel"), "or", (4, 8)), "splits.dev.ccr")
+        planning.check_design(
+            planning.Design((3, 5), ("cycle", "wheel"), "or", (4, 8)), "splits.dev.ccr"
+        )
     with pytest.raises(UsageError, match=r"global PNS of at most 0.01"):
-        check_design(Design((5,) * 5, ("cycle",) * 5, "or"), "splits.dev.ccr")
-    check_design(Design((5, 5), ("wheel", "wheel"), "or"), "splits.dev.ccr")
+        planning.check_design(planning.Design((5,) * 5, ("cycle",) * 5, "or"), "splits.dev.ccr")
+    planning.check_design(planning.Design((5, 5), ("wheel", "wheel"), "or"), "splits.dev.ccr")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +122,7 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parse_settings(TomlTable(change, "mini.toml: splits.dev.ccr."))
+        planning.parse_settings(TomlTable(change, "mini.toml: splits.dev.ccr."))
     assert problem in str(refused.value) and "\n" not in str(refused.value)
 
 
@@ -141,16 +130,16 @@ def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: 
 def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
     """Exhaustive or stratified: no sampling error in the estimate of a perfect reasoner."""
     rng = np.random.default_rng(count)
-    sampled = sample_context(design(count, size), rng, "here")
+    sampled = sampling.sample_context(design(count, size), rng, "here")
     context, exact = sampled.context, sampled.quantities
-    for pair in measurable(sampled.tree, exact):
-        units = pair_units(context, sampled.tree, pair, rng)
+    for pair in sampling.measurable(sampled.tree, exact):
+        units = sampling.pair_units(context, sampled.tree, pair, rng)
         answers = {"do_true": answer_bits(units.high), "do_false": answer_bits(units.low)}
         weights = unit_weights({"weights": units.weights, "answers": answers})
         count = 2 ** len(ancestors(context.dag, context.dag.index[pair[1]]))
         exhaustive = "numerators" in units.weights
-        assert exhaustive == (count <= MAX_UNITS)
-        assert len(weights) == (count if exhaustive else MAX_UNITS)
+        assert exhaustive == (count <= sampling.MAX_UNITS)
+        assert len(weights) == (count if exhaustive else sampling.MAX_UNITS)
         assert sum(weights) == 1
         cells = list(zip(weights, units.high, units.low, strict=True))
         pns = sum(w for w, high, low in cells if high and not low)
@@ -163,7 +152,7 @@ def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
 def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
     """Units drawn from the wrong conditional would bias every noisy reasoner's estimate."""
     rng = np.random.default_rng(11)
-    sampled = sample_context(design(4, 4, "mixed"), rng, "here")
+    sampled = sampling.sample_context(design(4, 4, "mixed"), rng, "here")
     context, tree = sampled.context, sampled.tree
     effect = context.dag.index[tree.nodes[-1]]
     everything = patterns(len(context.dag.nodes))
@@ -173,7 +162,7 @@ def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
     sums = {name: np.zeros(len(context.dag.nodes)) for name in ("11", "10", "00")}
     counts = dict.fromkeys(sums, 0)
     for _ in range(30):
-        units = pair_units(context, tree, tree.global_pair, rng)
+        units = sampling.pair_units(context, tree, tree.global_pair, rng)
         for name in sums:
             inside = (units.high == (name[0] == "1")) & (units.low == (name[1] == "1"))
             sums[name] += units.bits[:, inside].sum(axis=1)
@@ -267,7 +256,7 @@ def test_private_verdicts_do_not_tell_each_other() -> None:
     assert set(found) == {"deductive.boolean", "deductive.linear", "inductive.boolean"}
     for variant, pairs in found.items():
         even = variant == "deductive.linear"
-        shares = {v: 1 / 3 if even else 1 / 2 if v == "value" else 1 / 4 for v in VERDICTS}
+        shares = {v: 1 / 3 if even else 1 / 2 if v == "value" else 1 / 4 for v in planning.VERDICTS}
         alike = sum(share**2 for share in shares.values())
         checks = [(alike, exams, sum(one == other for one, other in pairs))]
         verdicts = Counter(verdict for pair in pairs for verdict in pair)
@@ -283,11 +272,12 @@ CONTEXTS: list[dict[str, Any]] = [
     {"purpose": "direct", "variant": "direct.boolean", "sizes": (3, 4, 3)},
     {"purpose": "deductive", "variant": "deductive.boolean", "verdict": "inconsistent"},
     {"purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
-    *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": v} for v in VERDICTS),
+    *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": verdict}
+      for verdict in planning.VERDICTS),
     {"purpose": "stated", "variant": "inductive.stated"},
     {**ADDITIVE, "variant": "direct.additive"},
     *({**ADDITIVE, "variant": f"{family}.additive", "verdict": verdict}
-      for family in ("inductive", "deductive") for verdict in VERDICTS),
+      for family in ("inductive", "deductive") for verdict in planning.VERDICTS),
 ]  # fmt: skip
 
 

@@ -15,16 +15,7 @@ from baselines.ccr import global_wrong, naive, noise, perfect, shifted_model
 from baselines.exam import OpenedExam
 from baselines.systems import answer_tasks, named_systems
 from grader.pipeline import merge_attempts
-from grader.tracks.ccr.algorithm import (
-    agrees,
-    algorithm_1,
-    all_agree,
-    compose_pn_ps,
-    error_or_none,
-    is_complete,
-    paths,
-    relative_error,
-)
+from grader.tracks.ccr import algorithm
 from grader.tracks.ccr.contexts import ContextResult
 from grader.tracks.ccr.estimates import estimate, resample, weights_of
 from grader.tracks.ccr.summary import contexts_of
@@ -57,7 +48,7 @@ def answers(true: str, false: str, factual: str = "1100") -> dict[str, list[int]
 def test_algorithm_1_returns_all_errors_of_the_running_example() -> None:
     """Six external errors, and two for each of the three compositions."""
     estimates = EXACT | {("X", "Y"): 0.15, ("X", "C"): 0.55}
-    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    errors = algorithm.algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
     assert errors.eta[("X", "Y")] == pytest.approx(0.25)
     assert errors.eta[("X", "C")] == pytest.approx(0.1)
     found = {c.path: c for c in errors.compositions}
@@ -68,7 +59,7 @@ def test_algorithm_1_returns_all_errors_of_the_running_example() -> None:
     assert found["X", "D", "Y"].external == pytest.approx(0)
     assert found["X", "D", "Y"].internal == pytest.approx(0.2)
     assert (found["X", "C", "Y"].truth, found["X", "C", "Y"].whole) == (0.12, 0.15)
-    sizes = [error_or_none(whole, 0.132, absolute=True) for whole in (0.12, 0.15, None)]
+    sizes = [algorithm.error_or_none(whole, 0.132, absolute=True) for whole in (0.12, 0.15, None)]
     assert sizes == [pytest.approx(0.012), pytest.approx(0.018), None]
 
 
@@ -76,46 +67,50 @@ def test_a_missing_estimate_leaves_its_compositions_without_errors() -> None:
     """An estimate that is not there must not be taken for zero, which would be consistent."""
     estimates: dict[tuple[str, str], float | None] = dict(EXACT)
     estimates["X", "D"] = None
-    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    errors = algorithm.algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
     found = {c.path: c for c in errors.compositions}
     assert errors.eta[("X", "D")] is None
     assert found["X", "D", "Y"].external is None and found["X", "D", "Y"].internal is None
     assert found["X", "C", "Y"].external == pytest.approx(0)
     estimates["X", "Y"] = None
-    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    errors = algorithm.algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
     assert all(c.internal is None for c in errors.compositions)
 
     # The internal error divides by the reasoner's own estimate: zero agrees with zero only.
     nothing = dict.fromkeys(EXACT, 0.0)
-    for composition in algorithm_1(NODES, [("X", "Y")], EXACT, nothing).compositions:
+    for composition in algorithm.algorithm_1(NODES, [("X", "Y")], EXACT, nothing).compositions:
         assert composition.internal == 0 and composition.external == 1
     some = EXACT | {("X", "Y"): 0.0}
-    for composition in algorithm_1(NODES, [("X", "Y")], EXACT, some).compositions:
+    for composition in algorithm.algorithm_1(NODES, [("X", "Y")], EXACT, some).compositions:
         assert composition.internal == math.inf
 
 
 @given(st.floats(1e-6, 1e6), st.floats(-1, 1))
 def test_the_error_is_relative_to_the_reference(reference: float, shift: float) -> None:
     """Eq. G.3; a difference of exactly 10% counts as the same."""
-    assert relative_error(reference, reference * (1 + shift)) == pytest.approx(abs(shift), abs=1e-9)
-    assert agrees(reference, reference * 1.1) and agrees(reference, reference * 0.9)
-    assert not agrees(reference, reference * 1.1001)
+    assert algorithm.relative_error(reference, reference * (1 + shift)) == pytest.approx(
+        abs(shift), abs=1e-9
+    )
+    assert algorithm.agrees(reference, reference * 1.1) and algorithm.agrees(
+        reference, reference * 0.9
+    )
+    assert not algorithm.agrees(reference, reference * 1.1001)
 
 
 def test_completeness_asks_equivalent_quantities_to_agree_with_each_other() -> None:
     """Two compositions at +9% and -9% are valid, and do not agree with each other."""
-    assert is_complete(NODES, EXACT, EXACT)
-    assert all_agree([0.109, 0.1])
-    assert not all_agree([0.109, 0.091]) and not all_agree([0.1, None])
+    assert algorithm.is_complete(NODES, EXACT, EXACT)
+    assert algorithm.all_agree([0.109, 0.1])
+    assert not algorithm.all_agree([0.109, 0.091]) and not algorithm.all_agree([0.1, None])
     off = EXACT | {("X", "D"): 0.2 * 1.09, ("C", "Y"): 0.24 * 0.92}
-    assert not is_complete(NODES, EXACT, off)
-    assert len(paths(NODES, ("X", "Y"))) == 4
+    assert not algorithm.is_complete(NODES, EXACT, off)
+    assert len(algorithm.paths(NODES, ("X", "Y"))) == 4
 
 
 def test_pn_and_ps_compose_by_appendix_b() -> None:
     """Eq. B.28 and B.29 on numbers worked by hand."""
     values = {("X", "Y"): {"pn": 0.5, "ps": 0.8}, ("Y", "Z"): {"pn": 0.4, "ps": 0.5}}
-    found = compose_pn_ps(values, ("X", "Y", "Z"))
+    found = algorithm.compose_pn_ps(values, ("X", "Y", "Z"))
     assert found == pytest.approx((1 / (5 + 0.25 * 1.5), 1 / (2.5 + 1 * 1)))
 
 
@@ -157,7 +152,6 @@ def test_stratified_units_share_their_cell() -> None:
 
 
 def test_resampling_picks_one_replicate_a_unit() -> None:
-    """Mean and spread of the resampled estimates are those of independent picks."""
     sets = [answers("1101", "1000"), answers("1100", "1000"), answers("1101", "1000")]
     values = resample(target(), sets, "seed")
     assert len(values) == 1000 and {round(v, 9) for v in values} == {0.2, 0.6}
@@ -248,10 +242,8 @@ def test_a_reference_reasoner_lands_in_its_class(any_exam, solver, quadrant):
 
 
 def test_local_right_global_wrong_is_valid_and_inconsistent(any_exam: Exam) -> None:
-    """VI for compositions of what is wrong, II for the context; other compositions stay VC.
-
-    Up to five components the global pair is the only reference; beyond, the widest pairs asked.
-    """
+    """VI for compositions of what is wrong, II for the context; other compositions stay VC. Up to
+    five components the global pair is the only reference; beyond, the widest pairs asked."""
     solver = global_wrong([task for task, _ in any_exam.pairs])
     for result in any_exam.contexts(solver):
         wrong = [row["path"] for row in result.pairs if not row["valid"]]
@@ -300,6 +292,5 @@ def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
     asked = OpenedExam(None, "dev", "mini", tuple(tasks), Path())
     for system in named_systems(["all"]):
         if system.name.startswith("ccr-"):
-            assert [
-                task for task, answer in answer_tasks(system, asked) if json.dumps(answer)
-            ] == tasks
+            answered = [task for task, answer in answer_tasks(system, asked) if json.dumps(answer)]
+            assert answered == tasks

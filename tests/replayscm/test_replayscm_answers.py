@@ -12,69 +12,53 @@ from builder.tracks.replayscm.check import read, value
 from grader.answers.check import REASONS
 from grader.io import jsonio
 from grader.scoring.score import score_answer
+from grader.tracks.replayscm import boolean
 from grader.tracks.replayscm import submission as extraction
-from grader.tracks.replayscm.boolean import (
-    MAX_DEPTH,
-    MAX_NODES,
-    Formula,
-    FormulaError,
-    canonical,
-    depth,
-    equivalent,
-    essential,
-    operation,
-    parse,
-    size,
-    to_text,
-    truth_table,
-    variable,
-    variables,
-)
 from grader.tracks.replayscm.problem import make_program
 from grader.tracks.replayscm.submission import STAGES
 
 NAMES = ("A", "B", "C", "D")
 
 
-def formulas() -> st.SearchStrategy[Formula]:
-    def grow(children: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+def formulas() -> st.SearchStrategy[boolean.Formula]:
+    def grow(children: st.SearchStrategy[boolean.Formula]) -> st.SearchStrategy[boolean.Formula]:
         several = st.lists(children, min_size=2, max_size=4)
         return st.one_of(
-            children.map(lambda child: operation("not", child)),
+            children.map(lambda child: boolean.operation("not", child)),
             st.tuples(st.sampled_from(("and", "or", "xor", "iff")), several).map(
-                lambda pair: operation(pair[0], *pair[1])
+                lambda pair: boolean.operation(pair[0], *pair[1])
             ),
         )
 
-    return st.recursive(st.sampled_from(NAMES).map(variable), grow, max_leaves=12)
+    return st.recursive(st.sampled_from(NAMES).map(boolean.variable), grow, max_leaves=12)
 
 
 @given(formulas())
-def test_a_formula_is_printed_tabulated_and_tidied_as_the_same_function(formula: Formula) -> None:
+def test_a_formula_is_printed_tabulated_and_tidied_as_the_same_function(formula):
     """Gold answers are printed formulas in canonical form. Bit sets are fast and easy to get wrong;
     dictionaries are slow and hard to get wrong."""
-    assert parse(to_text(formula)) == formula
-    tree, table = read(to_text(formula)), truth_table(formula, NAMES)
+    assert boolean.parse(boolean.to_text(formula)) == formula
+    tree, table = read(boolean.to_text(formula)), boolean.truth_table(formula, NAMES)
     assert [table >> pattern & 1 for pattern in range(16)] == [
         value(tree, _row(pattern)) for pattern in range(16)
     ]
-    tidy = canonical(formula)
-    assert equivalent(tidy, formula)
-    assert canonical(tidy) == tidy
-    assert size(tidy) <= size(formula)
+    tidy = boolean.canonical(formula)
+    assert boolean.equivalent(tidy, formula)
+    assert boolean.canonical(tidy) == tidy
+    assert boolean.size(tidy) <= boolean.size(formula)
 
 
 @given(formulas())
-def test_essential_variables_are_those_whose_flip_can_matter(formula: Formula) -> None:
+def test_essential_variables_are_those_whose_flip_can_matter(formula: boolean.Formula) -> None:
     """Parent metrics rest on this, and a formula may mention more than it depends on."""
-    tree = read(to_text(formula))
+    tree = read(boolean.to_text(formula))
     for place, name in enumerate(NAMES):
         matters = any(
             value(tree, _row(pattern)) != value(tree, _row(pattern ^ 1 << place))
             for pattern in range(16)
         )
-        assert (name in essential(formula)) == matters
-    assert set(essential(formula)) <= variables(formula)
+        assert (name in boolean.essential(formula)) == matters
+    assert set(boolean.essential(formula)) <= boolean.variables(formula)
 
 
 def _row(pattern: int) -> dict[str, int]:
@@ -93,7 +77,7 @@ def _row(pattern: int) -> dict[str, int]:
 )
 def test_operators_of_three_arguments_mean_what_the_prompt_says(text: str, table: int) -> None:
     """xor is parity, iff says that all are equal: nested readings would differ."""
-    assert truth_table(parse(text), ("A", "B", "C")) == table
+    assert boolean.truth_table(boolean.parse(text), ("A", "B", "C")) == table
 
 
 @pytest.mark.parametrize(
@@ -106,8 +90,8 @@ def test_operators_of_three_arguments_mean_what_the_prompt_says(text: str, table
 )  # fmt: skip
 def test_what_is_no_formula_is_refused_with_a_one_line_message(text: str) -> None:
     """A formula that is half read would be scored as something nobody wrote."""
-    with pytest.raises(FormulaError) as refused:
-        parse(text)
+    with pytest.raises(boolean.FormulaError) as refused:
+        boolean.parse(text)
     assert refused.value.kind == "syntax"
     assert "\n" not in str(refused.value)
 
@@ -119,24 +103,27 @@ def test_what_is_no_formula_is_refused_with_a_one_line_message(text: str) -> Non
 def test_huge_and_deep_formulas_stop_at_the_limit_at_once(text: str) -> None:
     """A hostile answer must not reach the recursion limit; how the work grows is looked at in
     ``tests/grader/test_linear_work.py``."""
-    with pytest.raises(FormulaError) as refused:
-        parse(text)
+    with pytest.raises(boolean.FormulaError) as refused:
+        boolean.parse(text)
     assert refused.value.kind == "limit"
 
 
 def test_the_limits_themselves_are_allowed() -> None:
     """A prompt that promises 2,000 nodes and 200 levels has to keep it."""
-    wide = parse(f"(and {' '.join(['A'] * (MAX_NODES - 1))})")
-    assert size(wide) == MAX_NODES
-    deep = parse("(not " * (MAX_DEPTH - 1) + "A" + ")" * (MAX_DEPTH - 1))
-    assert depth(deep) == MAX_DEPTH
-    assert truth_table(deep, ("A",)) == 0b01
+    wide = boolean.parse(f"(and {' '.join(['A'] * (boolean.MAX_NODES - 1))})")
+    assert boolean.size(wide) == boolean.MAX_NODES
+    deep = boolean.parse("(not " * (boolean.MAX_DEPTH - 1) + "A" + ")" * (boolean.MAX_DEPTH - 1))
+    assert boolean.depth(deep) == boolean.MAX_DEPTH
+    assert boolean.truth_table(deep, ("A",)) == 0b01
 
 
 def test_equal_programs_have_one_order_in_every_process() -> None:
     """Sets of texts are in another order in each process; answers are known by this one."""
     names = [f"V{k}" for k in range(1, 8)]
-    formulas = {"A": parse(f"(and {' '.join(names)})"), **{name: parse("R") for name in names}}
+    formulas = {
+        "A": boolean.parse(f"(and {' '.join(names)})"),
+        **{name: boolean.parse("R") for name in names},
+    }
     assert make_program(["R"], formulas).order == (*names, "A")
 
 
@@ -283,7 +270,7 @@ def test_wrong_roots_with_their_mechanisms_are_valid_but_not_solved() -> None:
 def test_a_mebibyte_of_nested_fragments_takes_bounded_work(text, monkeypatch):
     """Looking for an object in wrapper text must not become quadratic: characters that are looked
     at and parsed are counted, in all passes over the text."""
-    search, parse, looked_at = extraction._end_of_object, jsonio.parse_strict, [0]
+    search, strict, looked_at = extraction._end_of_object, jsonio.parse_strict, [0]
 
     def counted_search(*arguments: Any) -> tuple[int | None, int]:
         end, scanned = search(*arguments)
@@ -292,7 +279,7 @@ def test_a_mebibyte_of_nested_fragments_takes_bounded_work(text, monkeypatch):
 
     def counted_parse(data: bytes) -> Any:
         looked_at[0] += len(data)
-        return parse(data)
+        return strict(data)
 
     monkeypatch.setattr(extraction, "_end_of_object", counted_search)
     monkeypatch.setattr(extraction, "parse_strict", counted_parse)

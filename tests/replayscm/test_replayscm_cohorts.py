@@ -13,42 +13,32 @@ from puzzles import ROOT
 
 from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance
+from builder.tracks.replayscm import plan as planning
 from builder.tracks.replayscm.check import read, value
 from builder.tracks.replayscm.generate import SEED_WORLDS, TRAINING_WORLDS, generate
-from builder.tracks.replayscm.plan import (
-    BASE_POOLS,
-    PAPER,
-    POOLS,
-    STRATA,
-    BaseGeneration,
-    Generation,
-    ProgramPlan,
-    ProgramSettings,
-)
 from builder.tracks.replayscm.show import report
 from builder.tracks.replayscm.track import TRACK
 from grader.errors import UsageError
 from grader.tracks.replayscm.boolean import depth, parse, size
 
-SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), depths=(2, 3),
+SMALL = planning.Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), depths=(2, 3),
                    rows=(5, 7), proposals=40, survivor_reduction=(0.5, 1.0), scored_worlds=2,
                    scored_cells=12, disambiguation=False)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def base() -> tuple[BuiltInstance, ...]:
-    config = ProgramSettings(
-        full=2, matched=1, base=3, base_generation=BaseGeneration(**asdict(SMALL))
+    config = planning.ProgramSettings(
+        full=2, matched=1, base=3, base_generation=planning.BaseGeneration(**asdict(SMALL))
     )
     return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False)[-3:])
 
 
-def parsed(text: str) -> ProgramSettings:
+def parsed(text: str) -> planning.ProgramSettings:
     return TRACK.parse(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
 
 
 def test_a_cohort_is_made_as_its_table_says(base: tuple[BuiltInstance, ...]) -> None:
-    """Numbers of variables, operators, sizes, depths and rows, over the written rows."""
     for one in base:
         pools = [json.loads(str(row["target_json"]))["pool"] for row in one.rows["replayscm_truth"]]
         assert pools == ["Ord-Base", "Hid-Base"]
@@ -93,32 +83,37 @@ def test_the_generation_report_tells_the_cohorts_apart(base: tuple[BuiltInstance
 
 
 def test_other_programs_are_the_same_with_a_base_cohort() -> None:
-    without = TRACK.plan(ProgramSettings(full=3, matched=1), "dev", ROOT, False)
-    with_base = TRACK.plan(ProgramSettings(full=3, matched=1, base=2), "dev", ROOT, False)
+    without = TRACK.plan(planning.ProgramSettings(full=3, matched=1), "dev", ROOT, False)
+    with_base = TRACK.plan(planning.ProgramSettings(full=3, matched=1, base=2), "dev", ROOT, False)
     assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
-    plan = ProgramPlan.from_json(with_base[-1].config_json)
-    assert not plan.generation.disambiguation and plan.pools == BASE_POOLS
-    private = TRACK.plan(ProgramSettings(per_pool=1, base=2), "test", ROOT, True)[-2:]
-    pools = [ProgramPlan.from_json(s.config_json).pools for s in private]
-    assert pools == [BASE_POOLS[:1], BASE_POOLS[1:]]
+    plan = planning.ProgramPlan.from_json(with_base[-1].config_json)
+    assert not plan.generation.disambiguation and plan.pools == planning.BASE_POOLS
+    private = TRACK.plan(planning.ProgramSettings(per_pool=1, base=2), "test", ROOT, True)[-2:]
+    pools = [planning.ProgramPlan.from_json(s.config_json).pools for s in private]
+    assert pools == [planning.BASE_POOLS[:1], planning.BASE_POOLS[1:]]
 
 
 def test_each_program_keeps_the_thresholds_of_its_stratum() -> None:
     """Of the paper's Table B.2, over the written rows; each pool has all strata in its shares."""
-    config = ProgramSettings(per_pool=3, base=3, strata=dict.fromkeys(STRATA, 1.0))
+    config = planning.ProgramSettings(
+        per_pool=3, base=3, strata=dict.fromkeys(planning.STRATA, 1.0)
+    )
     specs = TRACK.plan(config, "dev", ROOT, False)
     realised = TRACK.composition(config, specs)["stratum"]
-    assert realised == {name: {"requested": 13.0, "realised": 13} for name in STRATA}
-    plans = [ProgramPlan.from_json(spec.config_json) for spec in specs]
-    for pool in POOLS.values():
-        assert {plan.stratum for plan in plans if plan.pools == (pool,)} == {*STRATA}
+    assert realised == {name: {"requested": 13.0, "realised": 13} for name in planning.STRATA}
+    plans = [planning.ProgramPlan.from_json(spec.config_json) for spec in specs]
+    for pool in planning.POOLS.values():
+        assert {plan.stratum for plan in plans if plan.pools == (pool,)} == {*planning.STRATA}
     assert all(plan.generation.disambiguation == (len(plan.pools) == 1) for plan in plans)
     for spec, plan in zip(specs, plans, strict=True):
         if plan.pools[0].label not in ("Ord-Full", "Ord-Base"):
             continue
         written = TRACK.build(spec).rows["replayscm_worlds"][0]
         record = json.loads(str(written["world_json"]))
-        asked, training = replace(PAPER, **STRATA[record["stratum"]]), record["levels"]["original"]
+        asked, training = (
+            replace(planning.PAPER, **planning.STRATA[record["stratum"]]),
+            record["levels"]["original"],
+        )
         modes = [world["mode"] for world in training]
         assert modes.count("hard_assigned") >= asked.assigned_worlds
         assert modes.count("hard_constant") >= asked.constant_worlds
@@ -142,10 +137,10 @@ generation = { variables = [7, 8], rows = [8, 9], scored_cells = 20 }
 base_generation = { operators = ["and", "not"], survivor_reduction = [0.5, 1] }
 """
     config = parsed(text)
-    assert config.generation == Generation(variables=(7, 8), rows=(8, 9), scored_cells=20)
-    base = BaseGeneration(operators=("not", "and"), survivor_reduction=(0.5, 1.0))
+    assert config.generation == planning.Generation(variables=(7, 8), rows=(8, 9), scored_cells=20)
+    base = planning.BaseGeneration(operators=("not", "and"), survivor_reduction=(0.5, 1.0))
     assert config.base_generation == base and not base.disambiguation
-    assert parsed("full = 4\nmatched = 2").generation == Generation()
+    assert parsed("full = 4\nmatched = 2").generation == planning.Generation()
     wrong = {
         "": "full: ",
         "matched = 5": "full: ",
@@ -192,7 +187,7 @@ def formulas(names: list[str], nodes: int) -> Iterator[Any]:
 def test_kill_coverage_by_going_through_all_small_formulas() -> None:
     """A second enumerator and interpreter, over two programs of four and five variables. The share
     of shortcuts that later worlds rule out lies in its band, too."""
-    settings = Generation(
+    settings = planning.Generation(
         variables=(4, 5), proposals=20, survivor_reduction=(0.3, 0.9), scored_worlds=1,
         scored_cells=1, disambiguation=False,
     )  # fmt: skip
