@@ -20,9 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 _FIRST = (
     "release/test_gate_answers.py",
     "release/test_building.py",
-    "release/test_gate_rows.py",
-    "project/test_docs.py",
     "release/test_gate.py",
+    "project/test_docs.py",
     "causalds/test_causalds_views.py",
     "causalds/test_causalds_wording.py",
     "grader/answers/test_hostile_bundles.py",

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import threading
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,12 +25,7 @@ Says = Callable[..., tuple[int, str, str]]
 """Runs a command: its exit code, output and errors."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request as it came."""
-
-    method: str
-    path: str
+Request = namedtuple("Request", "method path")
 
 
 @dataclass

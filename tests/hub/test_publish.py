@@ -33,7 +33,6 @@ def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
 
 
 def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(hub, tiny, publish):
-    """Public and private as verified here; afterwards there is nothing left to do."""
     code, out, err = publish(tiny, *BOTH)
     assert code == 0, err
     assert out.count("tag v0.1.0") == 2

@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Self
@@ -18,7 +17,6 @@ from grader.board.grading import NotGraded
 
 ADDRESS = "hf://org/exams@v1"
 DEV = ("--release", ADDRESS, "--split", "dev", "--exam", "mini")
-As = Callable[[str], None]
 
 
 @pytest.fixture
@@ -27,11 +25,6 @@ def house(hub: LocalHub, release: Path) -> LocalHub:
     put(hub, "org/exams", release / "public", "v1")
     hub.store.create("ann", "dataset", "org/submissions", {})
     return hub
-
-
-@pytest.fixture
-def sign_in(monkeypatch: pytest.MonkeyPatch) -> As:
-    return lambda user: monkeypatch.setenv("HF_TOKEN", f"hf_{user}")
 
 
 @pytest.fixture
@@ -44,20 +37,26 @@ def gold(house: LocalHub, says: Says, tmp_path: Path) -> Path:
     return folder
 
 
-def _submit(says: Says, answers: Path, *more: object) -> tuple[int, str, str]:
-    return says("submit", answers, *DEV, "--to", "org/submissions", *more)
+@pytest.fixture
+def submit(says: Says, monkeypatch: pytest.MonkeyPatch) -> Says:
+    """Bob hands in. For all else Ann, who maintains, is signed in."""
+
+    def run(answers: Path, *more: object) -> tuple[int, str, str]:
+        with monkeypatch.context() as of_bob:
+            of_bob.setenv("HF_TOKEN", "hf_bob")
+            return says("submit", answers, *DEV, "--to", "org/submissions", *more)
+
+    return run
 
 
 @pytest.fixture
-def waiting(gold: Path, says: Says, sign_in: As) -> None:
-    """Right answers of Bob's wait in a pull request; Ann, who maintains, is signed in."""
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
+def waiting(gold: Path, submit: Says) -> None:
+    """Right answers of Bob's wait in a pull request."""
+    assert submit(gold)[0] == 0
 
 
 @pytest.fixture
-def evaluate(says: Says, release: Path, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+def evaluate(says: Says, release: Path, tmp_path: Path) -> Says:
     private = shutil.copytree(release / "private", tmp_path / "safe/private")
     (tmp_path / "safe/teams.txt").write_text("bob\n", "utf-8")
 
@@ -68,9 +67,6 @@ def evaluate(says: Says, release: Path, tmp_path: Path) -> Callable[..., tuple[i
         )  # fmt: skip
 
     return run
-
-
-Evaluate = Callable[..., tuple[int, str, str]]
 
 
 def _row(hub: LocalHub) -> dict[str, object]:
@@ -85,15 +81,12 @@ def _log(hub: LocalHub) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_handed_in_graded_recorded_answered_and_merged(house, gold, says, sign_in, evaluate):
-    """One pass: what a stranger hands in ends as a row, a line, a comment and a stored file."""
-    sign_in("bob")
-    code, out, err = _submit(says, gold)
+def test_handed_in_graded_recorded_answered_and_merged(house, gold, submit, evaluate):
+    code, out, err = submit(gold)
     assert code == 0, err
     assert "is handed in: http" in out and "0 invalid" in out
-    code, out, _ = _submit(says, gold)
+    code, out, _ = submit(gold)
     assert code == 0 and "was handed in before" in out
-    sign_in("ann")
     code, out, err = evaluate()
     assert code == 0, err
     assert "1 graded, 0 not" in out
@@ -115,18 +108,14 @@ def test_handed_in_graded_recorded_answered_and_merged(house, gold, says, sign_i
 
 
 def test_no_word_of_a_submission_acts_on_a_terminal_a_page_or_a_comment(
-    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate, tmp_path: Path
+    house: LocalHub, gold: Path, says: Says, submit: Says, evaluate: Says, tmp_path: Path
 ) -> None:
     """Rows of results held C1 controls and bidirectional marks as they came."""
     card = dict.fromkeys(("system", "date", "model", "url", "notes", EVIL), EVIL)
     (gold / "run.json").write_text(json.dumps(card), "utf-8")
     (gold / f"{EVIL}.json").write_text(EVIL, "utf-8")
     written = tmp_path / "written"
-    told = []
-    sign_in("bob")
-    told.append(_submit(says, gold))
-    sign_in("ann")
-    told += [evaluate(), evaluate()]
+    told = [submit(gold), evaluate(), evaluate()]
     for name, blob in house.repo("org/results").files("main").items():
         file = written / "rows" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -147,16 +136,13 @@ def test_no_word_of_a_submission_acts_on_a_terminal_a_page_or_a_comment(
     check_files(written)
 
 
-def test_a_private_exam_comes_back_redacted(house, says, sign_in, evaluate, release, tmp_path):
+def test_a_private_exam_comes_back_redacted(house, says, submit, evaluate, release, tmp_path):
     """Row, log and comment say nothing that follows the truth of an exam this small."""
     answers = tmp_path / "answers"
     options = ("--split", "test", "--exam", "all", "--reveal", "--out", answers)
     assert says("gold", "--release", release, *options)[0] == 0
-    sign_in("bob")
-    told = ("--release", ADDRESS, "--split", "test", "--exam", "demo", "--to", "org/submissions")
-    code, out, err = says("submit", answers, *told, "--name", "Sage 1")
+    code, out, err = submit(answers, "--split", "test", "--exam", "demo", "--name", "Sage 1")
     assert code == 0, err
-    sign_in("ann")
     code, out, err = evaluate()
     assert code == 0 and "1 graded" in out, err
     row = _row(house)
@@ -171,19 +157,19 @@ def test_a_private_exam_comes_back_redacted(house, says, sign_in, evaluate, rele
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "pattern", "after"),
+    ("method", "pattern"),
     [
-        ("POST", "/org/results/commit/", 0),
-        ("POST", "/discussions/1/comment", 0),
-        ("POST", "/org/submissions/commit/", 0),
-        ("POST", "/discussions/1/status", 0),
-        ("GET", "^/cdn/|/resolve/refs", 0),
+        ("POST", "/org/results/commit/"),
+        ("POST", "/discussions/1/comment"),
+        ("POST", "/org/submissions/commit/"),
+        ("POST", "/discussions/1/status"),
+        ("GET", "^/cdn/|/resolve/refs"),
     ],
 )
 @pytest.mark.usefixtures("waiting")
-def test_a_run_that_ends_anywhere_is_finished_by_the_next(method, pattern, after, house, evaluate):
+def test_a_run_that_ends_anywhere_is_finished_by_the_next(method, pattern, house, evaluate):
     """Between any two steps: one row, one line, one file, one comment in the end."""
-    house.fail(method, pattern, 403, after=after)
+    house.fail(method, pattern, 403)
     code, _, err = evaluate()
     assert code == 2 and err.count("\n") == 1, err
     assert evaluate()[0] == 0
@@ -222,7 +208,6 @@ GARBAGE_ID = hashlib.sha256(GARBAGE).hexdigest()[:16]
     ],
 )
 def test_what_is_no_submission_is_refused_with_the_reason(files, says_why, house, evaluate):
-    """In another's name, beside the path, by a wrong hash: a row, a comment, and closed."""
     _pull(house, "bob", files)
     code, out, err = evaluate()
     assert code == 0 and "0 graded, 1 not" in out, err
@@ -234,7 +219,7 @@ def test_what_is_no_submission_is_refused_with_the_reason(files, says_why, house
 
 @pytest.mark.usefixtures("waiting")
 def test_what_failed_is_graded_again_where_it_is_handed_in_again(
-    house, gold, says, sign_in, evaluate, monkeypatch
+    house, gold, submit, evaluate, monkeypatch
 ):
     """On another day, since each try costs the maintainer time."""
 
@@ -246,9 +231,7 @@ def test_what_failed_is_graded_again_where_it_is_handed_in_again(
         assert "0 graded, 1 not" in evaluate()[1]
     (pull,) = inbox = house.repo("org/submissions").discussions
     assert pull.status == "closed" and "took more than 300 s" in json.dumps(pull.events)
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
-    sign_in("ann")
+    assert submit(gold)[0] == 0
     assert "1 wait for another day" in evaluate()[1]
 
     class Tomorrow(datetime):
@@ -272,46 +255,37 @@ def test_a_file_that_was_damaged_on_its_way_is_fetched_again(house, evaluate):
 
 
 @pytest.mark.slow
-def test_a_team_has_so_many_a_day_and_the_rest_waits(
-    house, gold, says, sign_in, evaluate, monkeypatch
-):
+def test_a_team_has_so_many_a_day_and_the_rest_waits(gold, submit, evaluate, monkeypatch):
     monkeypatch.setattr("grader.hub.evaluate.PER_DAY", 2)
-    sign_in("bob")
     for name in ("Sage 1", "Sage 2", "Sage 3"):
-        assert _submit(says, gold, "--name", name)[0] == 0
-    sign_in("ann")
+        assert submit(gold, "--name", name)[0] == 0
     assert "2 graded, 0 not, 0 known before, 1 wait" in evaluate()[1]
     assert "0 graded, 0 not, 0 known before, 1 wait" in evaluate()[1]
 
 
 @pytest.mark.slow
 def test_submissions_to_another_release_are_left_alone(
-    house, gold, says, sign_in, evaluate, release, tmp_path
+    house, gold, submit, evaluate, release, tmp_path
 ):
     """The loop runs once a release; a submission to the other one must not fail here."""
     public = shutil.copytree(release / "public", tmp_path / "public")
     text = (public / "manifest.json").read_text()
     (public / "manifest.json").write_text(text + "\n")
     put(house, "org/other", public, "v2")
-    sign_in("bob")
-    told = ("--release", "hf://org/other@v2", *DEV[2:], "--to", "org/submissions")
-    assert says("submit", gold, *told)[0] == 0
-    sign_in("ann")
+    assert submit(gold, "--release", "hf://org/other@v2")[0] == 0
     assert "1 to another release" in evaluate()[1]
     assert house.repo("org/submissions").discussions[0].status == "open"
 
 
-def test_nothing_else_of_a_pull_request_is_taken(house, gold, says, sign_in, evaluate):
+@pytest.mark.usefixtures("waiting")
+def test_nothing_else_of_a_pull_request_is_taken(house, evaluate):
     """It may change while it is looked at, so what is stored is the file that was graded."""
-    sign_in("bob")
-    assert _submit(says, gold)[0] == 0
     inbox = house.repo("org/submissions")
     pull = inbox.discussions[0]
     pull.status = "draft"
     forged = "submissions/ann/0123456789abcdef.parquet"
     inbox.files("refs/pr/1")[forged] = Blob(b"forged")
     inbox.files("refs/pr/1")["README.md"] = Blob(b"mine now")
-    sign_in("ann")
     assert "1 graded" in evaluate()[1]
     assert pull.status == "closed"
     assert inbox.files("main").keys() == {
@@ -320,7 +294,7 @@ def test_nothing_else_of_a_pull_request_is_taken(house, gold, says, sign_in, eva
 
 
 @pytest.mark.slow
-def test_bad_input_of_a_submitter_is_one_line(house, gold, says, tmp_path):
+def test_bad_input_of_a_submitter_is_one_line(house, gold, submit, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     for answers, more, line in [
@@ -329,7 +303,7 @@ def test_bad_input_of_a_submitter_is_one_line(house, gold, says, tmp_path):
         (gold, ("--to", "nowhere"), "not an address on the Hub"),
         (gold, ("--to", "org/absent"), "no such repository"),
     ]:
-        code, _, err = _submit(says, answers, *more)
+        code, _, err = submit(answers, *more)
         assert code == 2 and line in err and err.count("error:") == 1, err
     assert not house.repo("org/submissions").discussions
 

@@ -9,27 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from reference_exam import (
-    ASKED,
-    AVAILABLE,
-    BINARY_LABELS,
-    HIDDEN,
-    LABELS,
-    MEDIATED,
-    NAMES,
-    ONE_SET,
-    VIEWS,
-    conditional,
-    graded,
-    ground_truth,
-    item,
-    named,
-    task_of,
-    text_of,
-    write_exam,
-    write_reference,
-    write_scene,
-)
+import reference_exam as paper
+from reference_exam import HIDDEN, MEDIATED, NAMES, graded, ground_truth, item, write_reference
 
 from builder.commands.main import main as build
 from builder.importing.exam import import_causalds
@@ -45,7 +26,6 @@ from grader.verify import verify
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The miniature, imported."""
     folder = tmp_path_factory.mktemp("reference")
     write_reference(folder / "main")
     import_causalds(folder / "main", folder / "release")
@@ -58,7 +38,7 @@ def exam(imported: Path) -> Exam:
 
 
 def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
-    for number, (_, _, _, answers) in enumerate(ASKED, start=1):
+    for number, (_, _, _, answers) in enumerate(paper.ASKED, start=1):
         for answer, pool, loss in answers:
             yield f"task{number}", answer, pool, loss
 
@@ -68,7 +48,7 @@ def test_the_miniature_asks_every_variant_of_the_paper_and_all_are_imported(exam
     assert len(asked) == 33, "the paper's; variants that came later are not in its release"
     assert asked <= {spec.key for spec in VARIANTS if spec.track == "causalds"}
     assert exam.name == "exam_12345"
-    names = [f"task{number}" for number in range(1, len(ASKED) + 1)]
+    names = [f"task{number}" for number in range(1, len(paper.ASKED) + 1)]
     assert [task.task_id for task in exam.tasks] == names
 
 
@@ -86,7 +66,7 @@ def test_gold_answers_of_the_imported_release_are_all_right(imported: Path, tmp_
     everything = choose_exam(open_release(imported), exam="all")
     for task in everything.tasks:
         gold = task.shape.gold(task, everything.truths[task.task_id])
-        (tmp_path / task.answer_file).write_bytes(text_of(gold))
+        (tmp_path / task.answer_file).write_bytes(paper.text_of(gold))
     whole = pipeline.grade(everything, tmp_path)
     assert [score.task_id for score in whole.scores if score.points != 1] == []
     assert whole.report["tracks"]["causalds"]["readings"]["paper"]["causalds_score"] == 0
@@ -101,28 +81,29 @@ def test_the_imported_release_verifies_and_its_workspace_holds_the_published_fil
     task = tmp_path / "w" / "task1"
     assert (task / "prompt.md").read_text().startswith("## Task: prediction")
     assert (task / "story.md").read_text() == "Once upon a time.\n"
-    assert pq.read_table(task / "data.parquet").column(NAMES["Y"]).to_pylist() == LABELS
+    assert pq.read_table(task / "data.parquet").column(NAMES["Y"]).to_pylist() == paper.LABELS
     assert NAMES["Y"] not in pq.read_table(task / "test_features.parquet").column_names
 
 
 def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, exam: Exam) -> None:
     public = imported / "public"
     scenes = pq.read_table(public / "causalds_scenes").to_pylist()
-    assert {(row["instance_id"], row["view"]) for row in scenes} >= set(VIEWS.items())
+    assert {(row["instance_id"], row["view"]) for row in scenes} >= set(paper.VIEWS.items())
     hidden = next(row for row in scenes if row["instance_id"] == HIDDEN)
     calibration = [column["name"] for column in hidden["calibration"]]
     assert calibration == [NAMES["Z"], f"{NAMES['X']}1", NAMES["X"]]
     labels = pq.read_table(public / "causalds_labels").to_pylist()
     kinds = {row["kind"]: row["values"] for row in labels}
-    assert kinds == {"continuous": LABELS, "binary": BINARY_LABELS}
+    assert kinds == {"continuous": paper.LABELS, "binary": paper.BINARY_LABELS}
     structures = {truth.structure for truth in exam.truths.values()}
     assert structures == {"mediation", "iv", "grafted_1", "arrowhead", "frontdoor"}
-    assert task_of(exam, "task1").inputs == {
-        "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
+    assert paper.task_of(exam, "task1").inputs == {
+        "outcome": "Recovery", "outcome_kind": "continuous", "rows": 4,
+        "columns": paper.named("X", "Z"),
     }  # fmt: skip
     for task in exam.split.tasks:
         assert set(task.inputs) == ELIGIBILITY[task.spec.key].inputs, task.spec.key
-    assert task_of(exam, "task13").input_mode == "story"
+    assert paper.task_of(exam, "task13").input_mode == "story"
     accepted = [truth.target.get("accepted", "x") for truth in exam.truths.values()]
     assert sorted(one for one in accepted if len(one) > 1) == [["0", "+"], ["no_backdoor", 0]]
     rows = pq.read_table(public / "causalds_truth").to_pylist()
@@ -132,7 +113,7 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
 def test_the_summary_counts_tasks_and_nothing_is_overwritten(tmp_path, capsys):
     command = ["import-causalds", str(write_reference(tmp_path / "main")), "--out"]
     assert build([*command, str(tmp_path / "release")]) == 0
-    assert f"split main, exam exam_12345: {len(ASKED)} tasks" in capsys.readouterr().out
+    assert f"split main, exam exam_12345: {len(paper.ASKED)} tasks" in capsys.readouterr().out
     assert build([*command, str(tmp_path / "release")]) == 2
     assert "exists already" in capsys.readouterr().err
 
@@ -215,7 +196,7 @@ def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(importe
         assert error.count("\n") == 1 and "release" in error
 
 
-ONE = f"identification__{ONE_SET}"
+ONE = f"identification__{paper.ONE_SET}"
 OTHER_NAMES = {
     "Dose": "Patient's Well-being",
     "Age (years)": "Age (years)",
@@ -279,8 +260,8 @@ def renamed(value: Any) -> Any:
 
 def import_one(main: Path, truth: Any, *tasks: Any) -> Exam:
     """The exam of one scene with these tasks, imported."""
-    write_scene(main, truth)
-    write_exam(main, tasks)
+    paper.write_scene(main, truth)
+    paper.write_exam(main, tasks)
     import_causalds(main, main / "release")
     return choose_exam(open_release(main / "release"))
 
@@ -291,14 +272,14 @@ def names_exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
     truth = ground_truth(
         "scene_000001", ["X M", "M Y", "Z X", "Z Y"], sets=[["Z"], ["M", "Z"]], ate=0.5,
         forbidden={"colliders": ["M"], "descendants": []},
-        conditionals=[conditional("Z", 0.3, 0.2), conditional("M", 0.3, -0.2, "-")],
+        conditionals=[paper.conditional("Z", 0.3, 0.2), paper.conditional("M", 0.3, -0.2, "-")],
     )  # fmt: skip
     both = {"conditioning_var_ids": ["Z", "M"], "conditioning_vars": [NAMES["Z"], NAMES["M"]]}
     asked = {
         "causal_sketch__edges_only": {},
         "causal_sketch__skeleton_edges": {},
-        ONE: AVAILABLE,
-        "identification__all_minimal_adjustment_sets": AVAILABLE,
+        ONE: paper.AVAILABLE,
+        "identification__all_minimal_adjustment_sets": paper.AVAILABLE,
         "bias_diagnostic__forbidden_controls_list": {"observed_vars": ["Z", "M"]},
         "association__argmax_change": both,
     }
@@ -358,7 +339,7 @@ def test_names_are_read_as_those_of_the_true_sets_alone(tmp_path: Path) -> None:
     """ "Age score" is a variable of its own, but not in any true set: it is read as "Age"."""
     truth = ground_truth("scene_000001", ["X Y", "Z X", "Z Y", "M X"], sets=[["Z"]], ate=0.5)
     text = json.dumps(truth).replace(NAMES["M"], "Age score")
-    exam = import_one(tmp_path, json.loads(text), item("scene_000001", ONE, 1, **AVAILABLE))
+    exam = import_one(tmp_path, json.loads(text), item("scene_000001", ONE, 1, **paper.AVAILABLE))
     assert graded(exam, "task1", {"adjust": ["Age score"]}).paper_loss == 0.0
     assert graded(exam, "task1", {"adjust": ["Weight score"]}).paper_loss == 1.0
 

@@ -30,6 +30,12 @@ def command() -> Callable[..., int]:
     return lambda *arguments: fake_builder.main([*map(str, arguments)])
 
 
+@pytest.fixture
+def build(command: Callable[..., int], split_file: Path, secret: str) -> Callable[..., int]:
+    """Builds the small track's release into a folder, in this process."""
+    return lambda out, *more: command("build", split_file, "--out", out, "--workers", 1, *more)
+
+
 @pytest.fixture(scope="session")
 def built(shared: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """A small real release that no gate has seen; do not change."""

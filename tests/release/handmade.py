@@ -13,12 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.graphs.identification import (
-    identification_method,
-    is_identifiable,
-    minimal_adjustment_sets,
-    valid_adjustment_sets,
-)
+from builder.graphs import identification as derived
 from builder.graphs.motifs import MOTIFS
 from builder.release.exams import EXAM_SCHEMA
 from builder.release.rows import TrueValue, task_row, truth_row
@@ -90,7 +85,11 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
     shuffled = [str(node) for node in rng.permutation(list(graph.observed_nodes))]
     nodes = plan.order(motif, rng) if plan.order else shuffled
     columns = [told[node] for node in nodes]
-    story = _story(graph, told, rng)
+    # Of one length for every variable and edge, in random order.
+    sentences = [f"There is a quantity called {told[node]}." for node in graph.nodes]
+    sentences += [f"It is known that {told[a]} drives {told[b]}." for a, b in graph.edges]
+    sentences += [f"Nobody records {told[node]}." for node in sorted(graph.latent)]
+    story = " ".join(str(sentence) for sentence in rng.permutation(sentences))
     data = {told[node]: _column(rng, kinds[node], plan.train + plan.test) for node in nodes}
     outcome, treatment = told[motif.outcome], told[motif.treatment]
     value = round(float(rng.normal()), 6)
@@ -125,7 +124,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
             "outcome": outcome, "world_json": json.dumps(hidden),
         }
     )  # fmt: skip
-    identifiable = is_identifiable(graph, motif.treatment, motif.outcome, "ate")
+    identifiable = derived.is_identifiable(graph, motif.treatment, motif.outcome, "ate")
     for variant in asked:
         task_id = _hex_id("cds", rng)
         if plan.task_id:
@@ -155,27 +154,21 @@ def _ask(
         edges = [[told[a], told[b]] for a, b in graph.edges]
         return {"variables": len(graph.nodes)}, {"nodes": list(told.values()), "edges": edges}
     if key == "identification.method_label":
-        label = identification_method(graph, x, y)
+        label = derived.identification_method(graph, x, y)
         return {**ends, "observed": listed}, {"accepted": [label]}
     if key == "effect_estimate.ate_point":
         binary = kinds[x] == "binary"
         return {**ends, **({"x0": 0, "x1": 1} if binary else {"x0": -0.7, "x1": 0.71})}, {}
-    sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
+    sets = [
+        sorted(told[n] for n in found) for found in derived.minimal_adjustment_sets(graph, x, y)
+    ]
     category = "set"
-    if not is_identifiable(graph, x, y, "ate"):
+    if not derived.is_identifiable(graph, x, y, "ate"):
         category, sets = "non_id", []
-    elif not valid_adjustment_sets(graph, x, y):
+    elif not derived.valid_adjustment_sets(graph, x, y):
         category = "no_backdoor"
     available = [name for name in listed if name not in ends.values()]
     return {**ends, "available": available}, {"category": category, "sets": sets}
-
-
-def _story(graph: Any, told: dict[str, str], rng: np.random.Generator) -> str:
-    """Sentences of one length for every variable and edge, in random order."""
-    sentences = [f"There is a quantity called {told[node]}." for node in graph.nodes]
-    sentences += [f"It is known that {told[a]} drives {told[b]}." for a, b in graph.edges]
-    sentences += [f"Nobody records {told[node]}." for node in sorted(graph.latent)]
-    return " ".join(str(sentence) for sentence in rng.permutation(sentences))
 
 
 def _names(rng: np.random.Generator, count: int) -> list[str]:

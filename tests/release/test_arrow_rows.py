@@ -32,10 +32,6 @@ ROWS = [
 ]  # fmt: skip
 
 
-def _by_decimal(value: float, digits: int) -> Decimal:
-    return Decimal(f"{Decimal(value):.{digits - 1}e}")
-
-
 @example(0.1234565)
 @example(1234565e-5)
 @example(2.5000005)
@@ -46,7 +42,7 @@ def _by_decimal(value: float, digits: int) -> Decimal:
 def test_data_are_the_nearest_float32_to_six_digits(value):
     """Digits beyond the sixth are noise that no two platforms share."""
     rounded = round_data([value])[0]
-    assert rounded == np.float32(float(_by_decimal(value, 6)))
+    assert rounded == np.float32(float(Decimal(f"{Decimal(value):.5e}")))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))

@@ -46,18 +46,17 @@ def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, tmp
 
 
 def test_a_killed_build_is_resumed_to_the_same_bytes(
-    tiny, split_file, command, secret, monkeypatch, tmp_path, capsys
+    tiny, split_file, build, monkeypatch, tmp_path, capsys
 ):
     """A build of hours must survive a power cut without starting over or mixing two runs."""
     out = tmp_path / "c"
-    arguments = ("build", split_file, "--out", out, "--workers", 1)
     with monkeypatch.context() as dying:
         dying.setenv("FAKE_KILL_AT", "40")
         assert forked_build(split_file, out, 0, 0)[1] != 0
     assert not out.exists()
     kept = list(tmp_path.glob("c.partial/parts/causalds/*/*/part.json"))
     assert kept
-    assert command(*arguments) == 0
+    assert build(out) == 0
     assert f"resuming: {len(kept)} of " in capsys.readouterr().err
     assert tree(out) == tree(tiny)
     assert not (tmp_path / "c.partial").exists()
@@ -77,19 +76,18 @@ def test_a_worker_that_dies_is_reported_and_costs_only_its_part(split_file, tmp_
 
 
 def test_parts_of_another_configuration_are_not_used(
-    split_file, command, secret, monkeypatch, tmp_path, capsys
+    split_file, build, monkeypatch, tmp_path, capsys
 ):
     """A changed seed with half of the old parts would give a release that nobody can rebuild."""
-    build = ("build", split_file, "--out", tmp_path / "g", "--workers", 1)
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     for _ in range(2):
-        assert command(*build) == 1
+        assert build(tmp_path / "g") == 1
     assert re.search(r"resuming: (\d+) of \1 parts are kept", capsys.readouterr().err)
     split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
-    assert command(*build) == 1
+    assert build(tmp_path / "g") == 1
     monkeypatch.setenv("TINY_SECRET", OTHER_SECRET)
-    assert command(*build) == 1
-    assert command(*build, "--fresh") == 1
+    assert build(tmp_path / "g") == 1
+    assert build(tmp_path / "g", "--fresh") == 1
     assert "are kept" not in capsys.readouterr().err
 
 
@@ -103,13 +101,13 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
 
 
 def test_a_refused_release_keeps_its_working_name_and_its_sound_parts(
-    tiny, split_file, command, secret, monkeypatch, tmp_path, capsys
+    tiny, build, monkeypatch, tmp_path, capsys
 ):
     """A release that fails its gate must not be found under the name people publish; and a staged
     file that a full disk cut short must not end up in the next."""
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     out = tmp_path / "refused"
-    assert command("build", split_file, "--out", out, "--workers", 1) == 1
+    assert build(out) == 1
     assert not out.exists()
     partial = tmp_path / "refused.partial"
     assert "99 points" in (partial / "release/GATE.md").read_text()
@@ -118,61 +116,58 @@ def test_a_refused_release_keeps_its_working_name_and_its_sound_parts(
     staged = min(partial.glob("parts/**/causalds.arrow"))
     staged.write_bytes(staged.read_bytes()[:-8])
     monkeypatch.delenv("FAKE_GATE_FAILS")
-    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
+    assert build(out, "--quiet") == 0
     assert tree(out) == tree(tiny) and not partial.exists()
 
 
 def test_a_finished_release_is_found_and_replaced_only_with_fresh(
-    split_file, command, secret, tmp_path, capsys
+    split_file, build, tmp_path, capsys
 ):
     """Repeating the command of a README must not cost another hour, nor fail; silently replacing a
     published release would orphan every answer given to it."""
     out = tmp_path / "r"
-    build = ("build", split_file, "--out", out, "--workers", 1)
-    assert command(*build) == 0
+    assert build(out) == 0
     before = tree(out)
     times = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
-    assert command(*build) == 0
+    assert build(out) == 0
     assert "already built" in capsys.readouterr().err
     split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
-    assert command(*build) == 2
+    assert build(out) == 2
     assert "--fresh" in capsys.readouterr().err
     assert tree(out) == before
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == times
     (out / "ledger.json").write_text("{}")
-    assert command(*build, "--fresh") == 2
+    assert build(out, "--fresh") == 2
     assert "would remove ledger.json" in capsys.readouterr().err and (out / "ledger.json").exists()
     (out / "ledger.json").unlink()
-    assert command(*build, "--fresh") == 0
+    assert build(out, "--fresh") == 0
     assert tree(out) != before
     assert not (tmp_path / "r.partial").exists()
 
 
-def test_a_damaged_release_is_not_called_finished(tiny, split_file, command, secret, tmp_path):
+def test_a_damaged_release_is_not_called_finished(tiny, build, tmp_path):
     """`already built` is a promise that the hashes were looked at."""
-    out = tmp_path / "r"
-    shutil.copytree(tiny, out)
+    out = Path(shutil.copytree(tiny, tmp_path / "r"))
     shard = next(out.glob("public/causalds_scenes/*.parquet"))
     shard.write_bytes(shard.read_bytes()[:-1] + b"?")
-    assert command("build", split_file, "--out", out, "--workers", 1) == 2
+    assert build(out) == 2
 
 
-def test_a_folder_of_other_things_is_never_replaced(split_file, command, secret, tmp_path, capsys):
+def test_a_folder_of_other_things_is_never_replaced(build, tmp_path):
     """`--out ~ --fresh` must not empty a home folder."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home/letter.txt").write_text("dear")
     for flags in ([], ["--fresh"]):
-        code = command("build", split_file, "--out", tmp_path / "home", "--workers", 1, *flags)
-        assert code == 2
+        assert build(tmp_path / "home", *flags) == 2
     assert (tmp_path / "home/letter.txt").read_text() == "dear"
 
 
 def test_an_unexpected_error_names_the_instance_and_how_to_rebuild_it(
-    split_file, command, secret, monkeypatch, tmp_path, capsys
+    split_file, build, command, secret, monkeypatch, tmp_path, capsys
 ):
     """One bad scene in a thousand is hopeless to find without its name."""
     monkeypatch.setenv("FAKE_FAIL_AT", "7")
-    assert command("build", split_file, "--out", tmp_path / "f", "--workers", 1) == 3
+    assert build(tmp_path / "f") == 3
     message = capsys.readouterr().err
     assert "the matrix is singular" in message
     assert f"build {split_file} --only causalds/" in message
@@ -201,13 +196,11 @@ def test_shards_follow_the_published_format(tiny):
     assert sizes == [20, 20, 5]
 
 
-def test_many_shards_hold_the_same_rows_as_one(
-    tiny, split_file, command, secret, monkeypatch, tmp_path
-):
+def test_many_shards_hold_the_same_rows_as_one(tiny, build, monkeypatch, tmp_path):
     """A cut between shards must lose or repeat nothing."""
     out = tmp_path / "many"
     monkeypatch.setattr(shards_module, "SHARD_BYTES", 9000)
-    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
+    assert build(out, "--quiet") == 0
     shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))
     assert [file.name for file in shards] == [f"dev-0000{i}-of-00003.parquet" for i in range(3)]
     mine, theirs = (read_manifest(folder / "public")["configs"] for folder in (tiny, out))
@@ -233,17 +226,16 @@ def test_manifests_fit_their_schema_and_count_what_is_there(tiny):
     assert "rejections" not in hidden and "structures" not in hidden["realised"]
 
 
-def test_the_lock_says_when_content_changes(split_file, command, secret, tmp_path, capsys):
+def test_the_lock_says_when_content_changes(split_file, build, tmp_path, capsys):
     """A silent change of a published split is the worst bug a benchmark can have."""
     out = tmp_path / "r"
-    build = ("build", split_file, "--workers", 1, "--out")
-    assert command(*build, out, "--update-lock") == 0
+    assert build(out, "--update-lock") == 0
     lock = json.loads(split_file.with_suffix(".lock.json").read_text())
     assert set(lock["splits"]) == {"dev"}
-    assert command(*build, out) == 0
+    assert build(out) == 0
     assert "matches" in capsys.readouterr().err
     split_file.write_text(split_file.read_text().replace("tasks = 20", "tasks = 21"))
-    assert command(*build, tmp_path / "s") == 0
+    assert build(tmp_path / "s") == 0
     message = capsys.readouterr().err
     assert "dev/causalds_exams" in message and "dev/causalds_truth" not in message
 
@@ -279,19 +271,18 @@ def test_a_build_killed_anywhere_leaves_no_secret_open_and_goes_on_to_the_same_b
 
 
 def test_what_a_killed_build_left_is_removed_when_its_release_is_found(
-    tiny, split_file, command, secret, tmp_path, capsys
+    tiny, build, tmp_path, capsys
 ):
     """Staged parts are private rows; and those of a build at work are left alone. Two terminals
     that build into one folder would interleave their parts."""
     out = tmp_path / "r"
-    arguments = ("build", split_file, "--out", out, "--workers", 1)
     with open_workspace(Workspace(out), "another", fresh=False):
-        assert command(*arguments) == 2
+        assert build(out) == 2
         assert "another build is at work" in capsys.readouterr().err
         shutil.copytree(tiny, out)
-        assert command(*arguments) == 0
+        assert build(out) == 0
         assert (tmp_path / "r.partial").is_dir()
-    assert command(*arguments) == 0
+    assert build(out) == 0
     assert not (tmp_path / "r.partial").exists() and tree(out) == tree(tiny)
 
 
@@ -360,10 +351,9 @@ def test_a_dead_worker_is_one_line_that_names_what_was_in_work():
         list(workers.map(misbehave, [1, 5, 1, 1]))
 
 
-def test_a_cluster_without_ray_is_one_line(split_file, command, secret, monkeypatch, tmp_path,
-                                           capsys):  # fmt: skip
+def test_a_cluster_without_ray_is_one_line(build, monkeypatch, tmp_path, capsys):
     """The extra is not everybody's."""
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert command("build", split_file, "--out", tmp_path / "out", "--ray") == 2
+    assert build(tmp_path / "out", "--ray") == 2
     says = "--ray: ray is not installed here; pip install 'causal-exams[ray]'"
     assert says in capsys.readouterr().err

@@ -8,14 +8,7 @@ from dataclasses import replace
 import pytest
 
 from builder.commands.main import main as builder
-from builder.release.exams import (
-    assign_exams,
-    balanced_draw,
-    compose_public,
-    exam_table,
-    keep_one_side,
-    private_exams,
-)
+from builder.release import exams as drawing
 from builder.splits.config import Draw, SplitConfig
 from builder.splits.track import Candidate, DrawnExam, InstanceSpec, PossibleTask, TaskPlan
 from builder.tracks import TRACKS
@@ -57,32 +50,32 @@ def _specs(*variants):
 
 
 def _assigned(specs, **draws):
-    return assign_exams(_split("private", **draws), CCR, specs, KEY, "x.toml")
+    return drawing.assign_exams(_split("private", **draws), CCR, specs, KEY, "x.toml")
 
 
 def test_variants_take_turns_and_scenes_are_used_evenly():
     """An exam that happens to hold one variant twice as often scores that variant twice, and twenty
     questions about one scene measure one scene. Tasks arrive in the order of ids, which is nobody's
     promise."""
-    counts = Counter(VARIANT[name] for name in balanced_draw(SCENES, 43, KEY))
+    counts = Counter(VARIANT[name] for name in drawing.balanced_draw(SCENES, 43, KEY))
     assert counts == {"a": 10, "b": 10, "c": 10, "d": 10, "e": 3}
-    counts = Counter(name[:-1] for name in balanced_draw(SCENES, 30, KEY))
+    counts = Counter(name[:-1] for name in drawing.balanced_draw(SCENES, 30, KEY))
     assert max(counts.values()) <= 2 and len(counts) >= 25
     shuffled = random.Random(1).sample(SCENES, len(SCENES))
-    assert balanced_draw(shuffled, 20, KEY) == balanced_draw(SCENES, 20, KEY)
-    assert balanced_draw(SCENES, 20, b"q" * 32) != balanced_draw(SCENES, 20, KEY)
+    assert drawing.balanced_draw(shuffled, 20, KEY) == drawing.balanced_draw(SCENES, 20, KEY)
+    assert drawing.balanced_draw(SCENES, 20, b"q" * 32) != drawing.balanced_draw(SCENES, 20, KEY)
 
 
 def test_public_exams_may_overlap_and_all_means_all():
     """The mini exam is part of the whole. Who asks for too many tasks needs both numbers."""
-    exams = compose_public(_split("public", mini=20, full=None), CCR, SCENES, KEY, "x.toml")
+    exams = drawing.compose_public(_split("public", mini=20, full=None), CCR, SCENES, KEY, "x.toml")
     assert list(exams) == ["mini", "full"]
     full = exams["full"].task_ids
     assert len(set(exams["mini"].task_ids)) == 20
     assert sorted(full) == sorted(VARIANT)
     assert list(full) != sorted(full)
     with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):
-        compose_public(_split("public", mini=999), CCR, SCENES, KEY, "x.toml")
+        drawing.compose_public(_split("public", mini=999), CCR, SCENES, KEY, "x.toml")
 
 
 def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
@@ -92,15 +85,15 @@ def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
         return (one == "d") != (other == "d")
 
     track = replace(CCR, apart=apart)
-    kept = keep_one_side(SCENES, track, KEY)
+    kept = drawing.keep_one_side(SCENES, track, KEY)
     sides = {scene.instance_id: [task.variant for task in scene.tasks] for scene in kept}
     assert len(sides) == 30
     assert Counter("d" in side for side in sides.values()) == {True: 15, False: 15}
     for instance, side in sides.items():
         others = "abce" if instance < "scene-03" else "abc"
         assert side == (["d"] if "d" in side else list(others)), "a side is kept whole"
-    assert keep_one_side(SCENES[::-1], track, KEY) == kept[::-1]
-    assert keep_one_side(SCENES, CCR, KEY) == SCENES
+    assert drawing.keep_one_side(SCENES[::-1], track, KEY) == kept[::-1]
+    assert drawing.keep_one_side(SCENES, CCR, KEY) == SCENES
 
 
 def test_private_exams_share_no_instance_and_leave_none_over():
@@ -119,7 +112,9 @@ def test_private_exams_share_no_instance_and_leave_none_over():
 
 def test_exams_of_different_variants_share_a_split():
     """A further exam beside the papers' own neither lends them tasks nor takes theirs."""
-    drawn = compose_public(_split("public", papers="abc", ours="de"), CCR, SCENES, KEY, "x.toml")
+    drawn = drawing.compose_public(
+        _split("public", papers="abc", ours="de"), CCR, SCENES, KEY, "x.toml"
+    )
     found = {name: {VARIANT[one] for one in exam.task_ids} for name, exam in drawn.items()}
     assert found == {"papers": set("abc"), "ours": set("de")}
     assert sum(len(exam.task_ids) for exam in drawn.values()) == len(VARIANT)
@@ -138,14 +133,14 @@ def test_a_private_protocol_stays_in_one_exam():
     specs = [replace(whole, task_plan=TaskPlan((3, 6), "all"))]
     rows = [{"task_id": f"ccr-{i}", "instance_id": "context-00"} for i in range(4)]
     split = _split("private", all=None)
-    exams = private_exams(split, CCR, specs, lambda config, columns: rows, KEY)
+    exams = drawing.private_exams(split, CCR, specs, lambda config, columns: rows, KEY)
     assert sorted(exams["all"].task_ids) == [row["task_id"] for row in rows]
 
 
 def test_positions_count_from_zero_within_each_exam():
     """The grader takes the order of an exam from its positions."""
     matched = DrawnExam(("z", "y"), {"z": ("bundle-001", "proxy")})
-    rows = exam_table({"b": matched, "a": DrawnExam(("x",))}).to_pylist()
+    rows = drawing.exam_table({"b": matched, "a": DrawnExam(("x",))}).to_pylist()
     assert [(row["bundle"], row["arm"]) for row in rows] == [
         (None, None), ("bundle-001", "proxy"), (None, None),
     ]  # fmt: skip

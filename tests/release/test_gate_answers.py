@@ -3,7 +3,6 @@ floors against them."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,7 @@ from baselines.systems import answer_tasks, find_system
 from builder.build import grade_twin
 from builder.release import floors as floors_module
 from builder.release.engine import Workers
-from builder.release.floors import (
-    FloorRow,
-    _best_constant,
-    _distance,
-    _instances_to_build,
-    check_floors,
-    graded_answer,
-    measure_floors,
-    tasks_of,
-)
+from builder.release.floors import FloorRow, _best_constant, _distance, check_floors, graded_answer
 from builder.release.progress import Reporter
 from builder.splits.config import load_config
 from builder.splits.settings import TomlTable
@@ -58,7 +48,7 @@ def asked(mini_release: Path) -> Asked:
     track = TRACKS["ccr"]
     table = {"inductive": 4, "stated": 2, "additive": 6, "components": [2, 3]}
     for spec in track.plan(track.parse(TomlTable(table, "test.toml: ")), "dev", b"name", False):
-        for task, truth in tasks_of(track, track.build(spec)):
+        for task, truth in floors_module.tasks_of(track, track.build(spec)):
             found.setdefault(f"ccr/{task.spec.key}", []).append((task, truth))
     return found
 
@@ -185,21 +175,26 @@ def test_every_variant_takes_the_first_instances_that_are_asked_it() -> None:
         track.floors, variants_of=lambda spec: ["often", "rare"] if spec.index > 8 else ["often"]
     )
     specs = track.plan(settings, "dev", b"root", False)
-    wanted = _instances_to_build(specs, rare, Counter(), 2)
+    wanted = floors_module._instances_to_build(specs, rare, Counter(), 2)
     assert [keys for _, keys in wanted.values()] == [{"often"}, {"often"}, {"rare"}, {"rare"}]
 
 
 def test_floors_are_of_a_twin_that_knows_no_seed_and_no_size(tmp_path: Path) -> None:
     """Splits made alike share one, and nothing of a private root is in it. Contexts have a floor of
     their own. Without tasks there are no floors."""
+    texts = {
+        "first": SPLITS,
+        "other": SPLITS.replace("floors 1", "floors 2").replace("graphs = 3", "graphs = 9"),
+        "none": SPLITS.replace("floor_tasks = 6", "floor_tasks = 0"),
+    }
+    files = [tmp_path / name for name in texts]
+    for file in files:
+        file.write_text(texts[file.name], encoding="utf-8")
     first, other, none = (
-        measure_floors(load_config(file, TRACKS), grade_twin, Workers(1), Reporter(quiet=True))
-        for file in _written(
-            tmp_path,
-            SPLITS,
-            SPLITS.replace("floors 1", "floors 2").replace("graphs = 3", "graphs = 9"),
-            SPLITS.replace("floor_tasks = 6", "floor_tasks = 0"),
+        floors_module.measure_floors(
+            load_config(file, TRACKS), grade_twin, Workers(1), Reporter(quiet=True)
         )
+        for file in files
     )
     assert first == other and none == {}
     dev, test = first["dev"], first["test"]
@@ -209,14 +204,6 @@ def test_floors_are_of_a_twin_that_knows_no_seed_and_no_size(tmp_path: Path) -> 
     }  # fmt: skip
     floor = dev["causalab"]["variants"]["laboratory.linear"]
     assert floor["tasks"] >= 6 and 0 < floor["points"] < 1
-
-
-def _written(folder: Path, *texts: str) -> Iterator[Path]:
-    """Split files of these texts."""
-    for number, text in enumerate(texts):
-        file = folder / f"{number}.toml"
-        file.write_text(text, encoding="utf-8")
-        yield file
 
 
 def test_who_answers_by_the_floors_has_a_skill_near_0(mini_release: Path) -> None:

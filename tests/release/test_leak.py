@@ -17,15 +17,7 @@ import pytest
 from handmade import Plan, make_tables, write
 
 from builder.gate import leak
-from builder.gate.leak import (
-    LeakReport,
-    facts,
-    leak_test,
-    leaks_of,
-    matrix,
-    merge_rare,
-    sample_tables,
-)
+from builder.gate.leak import LeakReport, facts, leak_test
 from builder.gate.public import disclosures, features
 from builder.release.reader import SplitTables, split_tables
 from builder.splits.track import RowPlace, TaskRow
@@ -154,7 +146,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(tmp_path, monkeypa
     tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
     release = write(tables, tmp_path)
     monkeypatch.setattr(leak, "INSTANCES", 30)
-    found = facts(sample_tables(release, "causalds", "dev"), TRACKS["causalds"])
+    found = facts(leak.sample_tables(release, "causalds", "dev"), TRACKS["causalds"])
     instances = {subject.task.instance_id for subject in found["instance: structure"][0]}
     names = [row["instance_id"] for row in tables["causalds_worlds"]]
     assert len(instances) == 30 and instances == set(sorted(names, key=leak._digest)[:30])
@@ -199,7 +191,7 @@ def test_features_are_numbers_and_disclosures_hold_no_names_or_ids(tmp_path, pri
     tables = split_tables(write(made, tmp_path, private=private), "causalds", "dev")
     for subjects, labels in facts(tables, TRACKS["causalds"]).values():
         strata = np.arange(len(labels)) % 2
-        X, starts = matrix([features(subject) for subject in subjects], strata)
+        X, starts = leak.matrix([features(subject) for subject in subjects], strata)
         assert X.shape[0] == len(labels) and np.isfinite(X).all()
         assert starts[0] == 0 and max(starts) < X.shape[1]
         for subject in subjects:
@@ -211,10 +203,10 @@ def test_features_are_numbers_and_disclosures_hold_no_names_or_ids(tmp_path, pri
 def test_rare_classes_are_merged_until_each_is_large_enough() -> None:
     """One row of a class can be guessed by chance; eight cannot."""
     labels = ["a"] * 20 + ["b"] * 5 + ["c"] * 4 + ["d"] * 2
-    merged = merge_rare(labels)
+    merged = leak.merge_rare(labels)
     assert merged[:20] == ("a",) * 20
     assert len(set(merged[20:])) == 1
-    assert merge_rare(["x"] * 3) == ("x",) * 3
+    assert leak.merge_rare(["x"] * 3) == ("x",) * 3
 
 
 @pytest.mark.slow
@@ -330,7 +322,7 @@ def test_a_leak_planted_in_any_track_is_caught(mini_release, one_fact, track, pl
     if plant is not None:  # fewer permutations are enough for one fact
         one_fact(fact)
     copies = _copies(tables, task, change, plant or (lambda one, _: one))
-    report = leaks_of([copies], TRACKS)
+    report = leak.leaks_of([copies], TRACKS)
     p = next(row.p for row in report.rows if row.fact == fact)
     assert (p <= report.threshold) is bool(report.leaks) is (plant is not None), report.markdown()
 

@@ -127,9 +127,9 @@ def test_an_unfit_secret_is_refused_without_being_shown(
     assert not (tmp_path / "r").exists() and not (tmp_path / "r.partial").exists()
 
 
-def test_the_secret_is_nowhere_in_the_release(tiny, split_file, command, secret, tmp_path, capsys):
+def test_the_secret_is_nowhere_in_the_release(tiny, build, tmp_path, capsys):
     """Neither as text nor as bytes nor in base64, not even on the private side or in messages."""
-    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 0
+    assert build(tmp_path / "r") == 0
     raw = bytes.fromhex(SECRET)
     needles = [SECRET.encode(), SECRET.upper().encode(), raw, raw[::-1], base64.b64encode(raw)[:40]]
     places = {str(file): file.read_bytes() for file in tiny.rglob("*") if file.is_file()}
@@ -152,18 +152,17 @@ def test_the_public_side_holds_no_salt_and_no_private_row(tiny):
     assert pq.read_table(tiny / "public/tasks", filters=None).num_rows == 135 + 45
 
 
-def test_another_secret_shares_no_id_and_no_data_row(tiny, split_file, command, monkeypatch,
-                                                     tmp_path):  # fmt: skip
+def test_another_secret_shares_no_id_and_no_data_row(tiny, build, monkeypatch, tmp_path):
     """Two exams of one split file must not help with each other."""
     monkeypatch.setenv("TINY_SECRET", OTHER_SECRET)
     out = tmp_path / "r"
-    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
+    assert build(out, "--quiet") == 0
     seen: list[set[object]] = []
     for folder in (tiny, out):
-        tasks = pq.read_table(folder / "public/causalds/test-00000-of-00001.parquet").to_pylist()
-        scenes = pq.read_table(
-            folder / "public/causalds_scenes/test-00000-of-00001.parquet"
-        ).to_pylist()
+        tasks, scenes = (
+            pq.read_table(folder / f"public/{config}/test-00000-of-00001.parquet").to_pylist()
+            for config in ("causalds", "causalds_scenes")
+        )
         values: set[object] = {row["task_id"] for row in tasks}
         values |= {row["instance_id"] for row in scenes}
         for scene in scenes:
