@@ -80,7 +80,6 @@ def opened(pages: Sequence[Path], place: Path) -> tuple[list[dict[str, Any]], li
 
 
 def console(page: Path) -> list[str]:
-    """What the console says when a page is opened by itself."""
     return [line for line in _run(page).stderr.splitlines() if ":CONSOLE" in line]
 
 

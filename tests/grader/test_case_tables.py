@@ -36,7 +36,6 @@ ABSTAINABLE = {"abstain_due", "abstain_undue", "commit_undue", "null_equivalent"
 
 
 def grade(dev: Exam, name: str, answer: bytes | None) -> tuple[Any, Any]:
-    """The checked answer and the score of one answer to the task called ``name``."""
     (task,) = [task for task in dev.split.tasks if task.task_id == task_id(name)]
     raw = None if answer is None else RawAnswer(answer_file(name), answer)
     checked = check(task, raw)
@@ -127,7 +126,6 @@ def test_the_truths_of_the_small_release_fit_the_truth_schema_and_state_the_abst
 
 
 def test_cases_belong_to_their_table_and_say_why() -> None:
-    """A case filed under the wrong variant tests something else than it says."""
     for key, cases in TABLES.items():
         for case in cases:
             assert TASKS[case["task"]].key == key
@@ -220,7 +218,6 @@ def test_the_answer_format_describes_the_shape_of_the_variant(spec: Any) -> None
 
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
 def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: Any) -> None:
-    """All that one line each can say, whatever the variant."""
     (name, *_) = [name for name, task in TASKS.items() if task.key == spec.key]
     said = runner.run("explain", task_id(name), *runner.dev, "--answers", gold)
     assert said.code == 0
@@ -235,7 +232,6 @@ def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: 
 
 
 def test_schema_knows_names_and_near_misses(runner: Runner) -> None:
-    """A short name suffices where it is unique; a misspelt one is corrected."""
     assert "ate_uq_95" in runner.run("schema").out
     for name in ("ate_uq_95", *(spec.key for spec in EVERY_VARIANT)):
         assert json.loads(runner.run("schema", name).out)["title"]

@@ -43,7 +43,6 @@ def check_tail_is_late(run: Run, names: list[str]) -> set[str]:
 
 
 def test_past_the_bytes_the_remaining_answers_are_invalid(runner: Runner, gold: Path) -> None:
-    """Each file is small enough; all of them together are not."""
     for name in json_names():
         put(gold, name, padded(gold, name))
     run = runner.grade(gold, "--max-mib", "4")
@@ -61,7 +60,6 @@ def test_past_the_bytes_the_remaining_answers_are_invalid(runner: Runner, gold: 
 
 
 def test_past_the_cells_too_in_lines_and_in_a_table(runner: Runner, gold: Path) -> None:
-    """A folder, a file of lines and a table have one budget."""
     texts = {name: (gold / answer_file(name)).read_text("utf-8") for name in json_names()}
     for name in texts:
         (gold / answer_file(name)).unlink()
@@ -86,7 +84,6 @@ def test_past_the_cells_too_in_lines_and_in_a_table(runner: Runner, gold: Path) 
 
 
 def test_attempts_share_one_budget(dev: Exam, gold: Path, tmp_path: Path) -> None:
-    """A hundred attempts would otherwise cost a hundred budgets."""
     text = padded(gold, "ate")
     for k in (1, 2, 3):
         folder = tmp_path / "many" / f"attempt-{k}"

@@ -5,6 +5,7 @@ one is in ``malformations.py``.
 """
 
 import json
+import os
 from pathlib import Path
 
 import duckdb
@@ -37,14 +38,12 @@ def as_lines(folder: Path) -> list[str]:
 
 
 def parquet(path: Path, query: str) -> Path:
-    """A Parquet file of a query's rows."""
     quoted = str(path).replace("'", "''")
     duckdb.connect().execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
     return path
 
 
 def test_one_file_of_lines_grades_like_a_folder(runner: Runner, gold: Path) -> None:
-    """Two ways to hand in must not have two scores."""
     before = runner.grade(gold)
     lines = as_lines(gold)
     (gold / "answers.jsonl").write_text("\n".join(reversed(lines)), encoding="utf-8")
@@ -66,7 +65,6 @@ BROKEN_LINES = {
 
 
 def test_a_broken_line_is_its_task_alone(runner: Runner, gold: Path) -> None:
-    """One bad line must not lose the lines after it: every other one is bad here."""
     lines = as_lines(gold)
     broken = dict(zip([*TASKS][::2], BROKEN_LINES.values(), strict=False))
     for index, (name, (_, text)) in enumerate(broken.items()):
@@ -82,7 +80,6 @@ def test_a_broken_line_is_its_task_alone(runner: Runner, gold: Path) -> None:
 
 
 def test_lines_that_name_no_task_are_notices(runner: Runner, gold: Path) -> None:
-    """Garbage between lines, and answers to other exams."""
     garbage = [b"\xff\xfe", b"[]", b"null", b'{"task_id": 7, "answer": 1}', b"", b"   ",
                b'{"task_id": "elsewhere", "answer": {}}', b'{"answer": {}}',
                b"\x1b]0;x\x07"]  # fmt: skip
@@ -108,7 +105,6 @@ def test_a_huge_line_is_skipped_not_swallowed(runner, gold, monkeypatch):
 
 
 def test_ten_thousand_bad_lines_make_a_bounded_report(runner: Runner, gold: Path) -> None:
-    """A submitter must not be able to flood the report."""
     (gold / "answers.jsonl").write_text("{}\n" * 10_000, encoding="utf-8")
     run = runner.grade(gold)
     assert len(run.report["notices"]) <= 51
@@ -117,7 +113,6 @@ def test_ten_thousand_bad_lines_make_a_bounded_report(runner: Runner, gold: Path
 
 
 def test_parquet_answers_grade_like_a_folder(runner: Runner, gold: Path) -> None:
-    """Text or bytes: the content of the answer file."""
     before = runner.grade(gold)
     files = {name: (gold / answer_file(name)).read_text("utf-8") for name in TASKS}
     values = ", ".join(
@@ -189,7 +184,6 @@ def test_a_truncated_table_is_a_notice(runner: Runner, gold: Path, keep: int) ->
 
 
 def test_a_row_is_null_too_large_or_twice(runner: Runner, gold: Path) -> None:
-    """Each is that row's fault alone; the others are graded."""
     for name in ("ate", "ett", "sign"):
         (gold / answer_file(name)).unlink()
     parquet(
@@ -270,8 +264,6 @@ def test_a_broken_card_costs_only_the_name(dev: Exam, gold: Path, content: bytes
 
 def test_a_card_that_is_a_folder_or_a_pipe_is_a_notice(runner: Runner, gold: Path) -> None:
     """Opening a FIFO waits forever."""
-    import os
-
     (gold / "run.json").unlink()
     (gold / "run.json").mkdir()
     os.mkfifo(gold / "usage.jsonl")
@@ -330,7 +322,6 @@ def test_track_folders_are_read_and_linked_ones_are_not(runner: Runner, gold: Pa
 
 
 def test_strangers_are_counted_and_named(runner: Runner, gold: Path) -> None:
-    """An answer under a wrong name must be heard of, or it is just missing."""
     (gold / "cds-0000000000000000.json").write_text("{}", encoding="utf-8")
     (gold / "\x1b[31m\n<b>.json").write_text("{}", encoding="utf-8")
     file = gold / answer_file("ate")
@@ -359,7 +350,6 @@ def test_a_folder_name_that_is_no_text_is_still_graded(runner: Runner, gold: Pat
 
 
 def test_the_system_is_named_after_its_folder(runner, gold, monkeypatch):
-    """Without run.json a folder's whole name is the name, from inside it too."""
     (gold / "run.json").unlink()
     place = gold.rename(gold.parent / "agent-1.5")
     assert runner.grade(place).report["submission"]["system"] == "agent-1.5"

@@ -55,7 +55,6 @@ def work(what: str) -> bytes:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_work_that_fails_costs_itself_alone(workers: int) -> None:
-    """Memory, time, a crash: each is a reason, and what comes after is done all the same."""
     things = ["reserves", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
     found = dict(run_limited(work, things, workers, WorkLimits(1 << 30, 1.5)))
     told = [found[place] for place in range(len(things))]
@@ -100,7 +99,6 @@ def board(gold: Path, tmp_path: Path) -> Path:
 
 
 def reports(results: list[Result]) -> list[dict[str, object]]:
-    """The whole reports of what was graded."""
     return [result.report for result in results if isinstance(result, Entry)]
 
 
@@ -283,7 +281,6 @@ def _hostile_board(board: Path, gold: Path) -> dict[str, str]:
 
 
 def test_every_fault_of_a_board_has_its_own_row_or_note(runner, few_release, gold, tmp_path):
-    """Forty-nine submissions with a fault each: the board ends, and acts on no reader."""
     board, written = tmp_path / "hostile" / "board", tmp_path / "written"
     written.mkdir()
     expected = _hostile_board(board, gold)
@@ -306,7 +303,6 @@ def test_every_fault_of_a_board_has_its_own_row_or_note(runner, few_release, gol
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
-    """Words behind an apostrophe, numbers as they are."""
     from grader.reports.table import _spreadsheet_cell
 
     assert _spreadsheet_cell(formula) == f"'{formula}"

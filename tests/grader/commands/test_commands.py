@@ -179,7 +179,6 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
 
 
 def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
-    """One broken submission must not cost the others their places."""
     board = tmp_path / "board"
     board.mkdir()
     for name in ("a", "b"):
@@ -207,7 +206,6 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(runner, gold, tmp_path):
 
 
 def test_explain_says_why_an_answer_is_invalid(runner: Runner, gold: Path) -> None:
-    """Reason code, file and field in one place."""
     put(gold, "ate_interval", '{"ate": 1, "ci_lower": 2, "ci_upper": 1}')
     options = (*runner.dev, "--answers", gold)
     run = runner.run("explain", task_id("ate_interval"), *options)
@@ -317,7 +315,6 @@ def test_our_own_bug_exits_3_and_names_the_task(runner, gold, monkeypatch):
 
 
 def test_rows_are_written_alike_as_csv_and_parquet(runner: Runner, gold: Path) -> None:
-    """The same columns and values, whichever tool reads them."""
     put(gold, "ate", '{"ate": "\\"x\\",\\n1"}')
     table = runner.place / "rows.csv"
     rows = runner.grade(gold, "--csv", table).rows
@@ -332,7 +329,6 @@ def test_rows_are_written_alike_as_csv_and_parquet(runner: Runner, gold: Path) -
 
 
 def test_of_several_exams_the_release_s_own_is_the_default() -> None:
-    """A further exam must not make every command ask which one is meant."""
     exams: dict[str, list[str]] = {"other": [], "mini": []}
     assert select_exam(exams, [], None, own="mini")[0] == "mini"
     assert select_exam(exams, [], "other", own="mini")[0] == "other"

@@ -143,7 +143,6 @@ def test_no_word_of_a_release_acts_on_who_reads_its_papers() -> None:
     ],
 )  # fmt: skip
 def test_no_field_of_a_split_file_acts_on_a_terminal(root, tmp_path, capsys, old, new):
-    """Neither where it is refused nor where it is planned."""
     text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
     assert old in text
     file = tmp_path / "evil.toml"

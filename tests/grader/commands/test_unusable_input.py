@@ -143,7 +143,6 @@ def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: 
 
 @pytest.mark.parametrize("command", ["gold", "workspace"])
 def test_a_folder_is_written_whole_or_not_at_all(runner, tmp_path, command):
-    """Nothing is overwritten, nothing is left behind."""
     (tmp_path / "file").write_text("precious", encoding="utf-8")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("precious", encoding="utf-8")
@@ -193,7 +192,6 @@ def test_reading_needs_no_writing(runner: Runner, gold: Path, own_release: Path)
 
 
 def test_namesakes_are_told_apart_and_copies_flagged(runner, gold, tmp_path):
-    """Two rows called alike say nothing of which is whose, or that they are one."""
     board = tmp_path / "board"
     for name, date in (("right", "2026-01-01"), ("again", "2026-02-02")):
         shutil.copytree(gold, board / name)

@@ -12,8 +12,7 @@ import duckdb
 import pytest
 from grading import Runner
 from small_release import FEW, restate, rewrite, task_id, write_manifest
-from small_tracks import SHARD
-from track_damages import TRACK_DAMAGES, at
+from small_tracks import SHARD, TRACK_DAMAGES, at
 
 from grader.io.schemas import schema
 from grader.tracks import TRACKS
@@ -31,7 +30,6 @@ Damage = Callable[[Path], object]
 
 
 def row_of(rows: Rows, name: str) -> dict[str, Any]:
-    """The row of the task called ``name``."""
     (row,) = [row for row in rows if row["task_id"] == task_id(name)]
     return row
 
@@ -76,8 +74,6 @@ def query(shard: str, select: str) -> Damage:
 
 
 def state(change: Callable[[dict[str, Any]], object]) -> Damage:
-    """Change the manifest."""
-
     def damage(side: Path) -> None:
         manifest = json.loads((side / "manifest.json").read_text("utf-8"))
         change(manifest)
@@ -87,8 +83,6 @@ def state(change: Callable[[dict[str, Any]], object]) -> Damage:
 
 
 def in_place(name: str, make: Callable[[Path], object]) -> Damage:
-    """Put something else in the place of a file."""
-
     def damage(side: Path) -> None:
         file = side / name
         kept = file.rename(side.parent / "kept")
@@ -99,8 +93,6 @@ def in_place(name: str, make: Callable[[Path], object]) -> Damage:
 
 
 def sparse(size: int) -> Callable[[Path], None]:
-    """Make a file of ``size`` bytes that takes no room."""
-
     def make(file: Path) -> None:
         file.touch()
         os.truncate(file, size)
@@ -109,19 +101,12 @@ def sparse(size: int) -> Callable[[Path], None]:
 
 
 def link(file: Path) -> None:
-    """Make a link to the file that was there."""
     file.symlink_to(file.parents[1].parent / "kept" if file.suffix == ".parquet" else
                     file.parents[1] / "kept")  # fmt: skip
 
 
 def rows_of(shard: str, change: Callable[[Rows], object]) -> Damage:
-    """Change the rows of a shard."""
     return lambda side: rewrite(side, shard, change)
-
-
-def repeat_first(rows: Rows) -> None:
-    """Give the first row twice."""
-    rows.append(dict(rows[0]))
 
 
 DEEP: Final = "[" * 100_000 + "]" * 100_000
@@ -155,7 +140,7 @@ MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
         cell(TRUTHS, "predict", "target_json", lambda t: t.replace('"sd": ', '"sd": 1e999, "_": ')),
         "target_json"),
     "a deviation in words": (member(TRUTHS, "predict", "target_json", "sd", "wide"), "sd"),
-    "a truth twice": (rows_of(TRUTHS, repeat_first), "twice"),
+    "a truth twice": (rows_of(TRUTHS, lambda rows: rows.append(rows[0])), "twice"),
     "no truth for a task": (rows_of(TRUTHS, lambda rows: rows.pop()), "no truth for task"),
     "labels that are not numbers": (
         query(LABELS, "SELECT * REPLACE (['NaN'::FLOAT, 0, 2, 2] AS values) FROM old"), "values"),
@@ -174,7 +159,7 @@ MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
     "null prompt": (cell(TASK_SHARD, "ate", "prompt", None), "prompt"),
     "null instance": (cell(TASK_SHARD, "ate", "instance_id", None), "instance_id"),
     "null task": (cell(TASK_SHARD, "ate", "task_id", None), "task_id"),
-    "a task twice": (rows_of(TASK_SHARD, repeat_first), "twice"),
+    "a task twice": (rows_of(TASK_SHARD, lambda rows: rows.append(rows[0])), "twice"),
     "an unknown variant": (cell(TASK_SHARD, "ate", "variant", "odd"), "unknown to this grader"),
     "an unknown track": (cell(TASK_SHARD, "ate", "track", "odd"), "unknown to this grader"),
     "an unknown mode": (cell(TASK_SHARD, "ate", "input_mode", "odd"), "input_mode"),
@@ -182,7 +167,7 @@ MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
     "another answer file": (cell(TASK_SHARD, "ate", "answer_file", "../x.json"), "specification"),
     "a huge cell": (cell(TASK_SHARD, "ate", "prompt", "x" * (5 << 20)), "4 MiB"),
     "a task without an exam's task": (rows_of(TASK_SHARD, lambda rows: rows.pop()), "not in the"),
-    "an exam that lists a task twice": (rows_of(EXAMS, repeat_first), "exam"),
+    "an exam that lists a task twice": (rows_of(EXAMS, lambda rows: rows.append(rows[0])), "exam"),
     "30 million equal rows of an exam": (
         query(EXAMS, "SELECT old.* FROM (FROM old LIMIT 1) old, range(30_000_000)"), "rows"),
     "more rows than the manifest says": (
@@ -203,26 +188,21 @@ MUTATIONS: Final[dict[str, tuple[Damage, str]]] = {
 }  # fmt: skip
 """What is damaged, how, and what the line about it names."""
 
-SCENE_DAMAGE: Final[dict[str, Damage]] = {
-    "no scenes": query(SCENES, "FROM old LIMIT 0"),
-    "a null story": query(SCENES, "SELECT * REPLACE (NULL::VARCHAR AS story) FROM old"),
-    "a column of a table twice": query(
-        SCENES, "SELECT * REPLACE (list_concat(data, data) AS data) FROM old"
+SCENE_DAMAGE: Final = {
+    "no scenes": "FROM old LIMIT 0",
+    "a null story": "SELECT * REPLACE (NULL::VARCHAR AS story) FROM old",
+    "a column of a table twice": "SELECT * REPLACE (list_concat(data, data) AS data) FROM old",
+    "a table in words": "SELECT * REPLACE ([{'name': 'a', 'values': ['x']}] AS data) FROM old",
+    "a table of infinities": (
+        "SELECT * REPLACE ([{'name': 'a', 'values': ['inf'::FLOAT]}] AS data) FROM old"
     ),
-    "a table in words": query(
-        SCENES, "SELECT * REPLACE ([{'name': 'a', 'values': ['x']}] AS data) FROM old"
-    ),
-    "a table of infinities": query(
-        SCENES, "SELECT * REPLACE ([{'name': 'a', 'values': ['inf'::FLOAT]}] AS data) FROM old"
-    ),
-    "a column without a name": query(
-        SCENES, "SELECT * REPLACE ([{'name': NULL, 'values': [1]}] AS data) FROM old"
+    "a column without a name": (
+        "SELECT * REPLACE ([{'name': NULL, 'values': [1]}] AS data) FROM old"
     ),
 }
 
 
 def refused(runner: Runner, words: tuple[str | Path, ...]) -> str:
-    """Run a command that must refuse a release; return its line."""
     start = time.monotonic()
     run = runner.run(*words)
     assert time.monotonic() - start < 10, words
@@ -242,7 +222,6 @@ def some_of(names: Iterable[str]) -> list[Any]:
 def refusals(
     runner: Runner, release: Path, answers: Path, exams: Sequence[str], asked: str, work: Path
 ) -> dict[str | Path, str]:
-    """Run the commands that read a release; return their lines."""
     dev = ("--release", release, "--split", "dev")
     told = {
         words[0]: refused(runner, words)
@@ -287,7 +266,7 @@ def test_damaged_rows_of_the_other_tracks_are_refused_in_one_line(
 @pytest.mark.parametrize("name", SCENE_DAMAGE)
 def test_a_damaged_scene_is_named(runner, few_release, tmp_path, name):
     """Workspaces write what scenes hold."""
-    SCENE_DAMAGE[name](few_release / "public")
+    query(SCENES, SCENE_DAMAGE[name])(few_release / "public")
     out = tmp_path / "work"
     words = ("workspace", "--release", few_release, "--split", "dev", "--exam", "all", "--out", out)
     message = runner.fails(*words)

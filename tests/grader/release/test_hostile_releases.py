@@ -48,7 +48,6 @@ def renamed(root: Path, name: str) -> Path:
 
 
 def everything(folder: Path) -> set[str]:
-    """All there is below a folder."""
     return {str(path) for path in folder.rglob("*") if path.is_file()}
 
 

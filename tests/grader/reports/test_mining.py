@@ -49,7 +49,6 @@ class Client:
         return number * self.names // SUBMISSIONS
 
     def is_first(self, number: int) -> bool:
-        """Whether it is the first under its name."""
         return number == 0 or self.name(number) > self.name(number - 1)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from score_rows import failed, row
 
@@ -21,7 +21,6 @@ def readings(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
 
 
 def both(rows: Sequence[tuple[Pool, float]]) -> list[Score]:
-    """Rows that both readings see alike (but for the cap)."""
     return [row(f"t{number:04}", pool, loss) for number, (pool, loss) in enumerate(rows)]
 
 
@@ -73,13 +72,6 @@ def test_the_readings_part_where_an_answer_abstains_or_is_missing() -> None:
     assert (got["paper"]["n_pass"], got["paper"]["n_nrel"]) == (2, 1)
 
 
-def test_an_empty_pool_weighs_nothing() -> None:
-    """A null median must not turn the score into null."""
-    got = readings(both([("f1", 0.5)]))["fixed"]
-    assert got["causalds_score"] == 0.5
-    assert got["pass_rate"] is None and got["s_nr"] is None and got["med_nrel_err"] is None
-
-
 # Table 3: valid continuous answers, score, pass rate, median NRelErr, S_NR. The discrete pool is
 # the share that rounds to the printed pass rate with the fewest extra abstention rows beyond 34;
 # sketches are saturated for every model (A.10), so the median F1 loss is 0 over 27 tasks.
@@ -118,9 +110,10 @@ ROWS = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(ROWS)
+@example([("f1", 0.5)])  # a null median must not turn the score into null
 def test_the_sql_agrees_with_the_statistics_module(rows: list[tuple[Pool, float]]) -> None:
     """Eq. 2-4 written twice: in SQL, and here with ``statistics``."""
-    got = readings(both(rows))["paper"]
+    fixed, got = (readings(both(rows))[name] for name in ("fixed", "paper"))
     pools: dict[str, list[float]] = {}
     for pool, loss in rows:
         pools.setdefault(pool, []).append(loss)
@@ -132,6 +125,11 @@ def test_the_sql_agrees_with_the_statistics_module(rows: list[tuple[Pool, float]
     assert got["causalds_score"] == pytest.approx(
         (sum(failed) + numeric + len(pools.get("f1", [])) * f1) / len(rows), rel=1e-9, abs=1e-12
     )
+    capped = [min(loss, 10.0 if "nrel" in pool else 1.0) for pool, loss in rows]
+    assert fixed["causalds_score"] == pytest.approx(statistics.fmean(capped), rel=1e-9, abs=1e-12)
+    for one in (fixed, got):
+        assert (one["pass_rate"] is None) == (not failed)
+        assert (one["s_nr"] is None) == (one["med_nrel_err"] is None) == (not point + interval)
     if point or interval:
         assert got["med_nrel_err"] == pytest.approx(statistics.median(point + interval))
         assert got["s_nr"] == pytest.approx(numeric / len(point + interval), abs=1e-12)

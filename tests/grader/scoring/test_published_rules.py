@@ -140,7 +140,6 @@ def f1_loss(answer: Sequence[Any], target: Sequence[Any], key: Any) -> float:
 
 
 def task_of(spec: Variant, rows: int = 0) -> Task:
-    """A task of a variant with the inputs that graders read."""
     alpha = 0.1 if spec.family == "prediction" else 0.05
     inputs = {"rows": rows, "alpha": alpha, "available": NAMES, "candidates": NAMES}
     inputs |= {"treatment": X, "outcome": Y, "observed": NAMES}
@@ -163,7 +162,6 @@ def grade(spec: Variant, truth: Truth, answer: Any) -> Score:
 
 
 def truth_of(target: Mapping[str, Any], more: Mapping[str, Any], *, due: bool = False) -> Truth:
-    """A truth row with the given target; ``due`` where abstaining is."""
     value = None if due else more.get("value")
     labels = more.get("labels")
     return Truth("cds-0", "scene-0", due, "chain", value, None, dict(target), labels)

@@ -188,18 +188,14 @@ def test_tokens_for_quality_exist_only_for_a_whole_and_useful_run() -> None:
 def test_hostile_usage_reaches_no_total() -> None:
     bad = [True, -1, float("inf"), float("nan"), "9", None, [1], 1e16]
     usage = {f"t{k}": {"input_tokens": value} for k, value in enumerate(bad)}
-    scores = [row(f"t{k}", "pass", 0.0) for k in range(len(bad))]
-    line = costs(scores, usage)
+    line = costs([row(name, "pass", 0.0) for name in usage], usage)
     assert line["total_tokens"] is None and line["unmetered"] == len(bad)
 
 
 def test_table_18_recomputes() -> None:
     """1.77M tokens at 0.2780 are 2.45M per quality; likewise the cheapest and the dearest row."""
-    for total, score, printed in (
-        (1.77, 0.2780, 2.45),
-        (3.24, 0.6442, 9.10),
-        (26.64, 0.4754, 50.78),
-    ):
+    rows = ((1.77, 0.2780, 2.45), (3.24, 0.6442, 9.10), (26.64, 0.4754, 50.78))
+    for total, score, printed in rows:
         line = {"total_tokens": total, "unmetered": 0}
         found = quality(line, {"paper": {"causalds_score": score}})
         assert found["paper"] == pytest.approx(printed, abs=0.011)
@@ -240,7 +236,9 @@ TABLE_3 = {
 """By row: pass rate, S_NR and the printed Composite Rank. All F1 losses are 0."""
 
 
-def reading(pass_rate: float | None, s_nr: float | None, f1: float | None) -> dict[str, Any]:
+def reading(
+    pass_rate: float | None, s_nr: float | None = None, f1: float | None = None
+) -> dict[str, Any]:
     return {"pass_rate": pass_rate, "s_nr": s_nr, "f1_loss": f1}
 
 
@@ -250,59 +248,35 @@ def test_all_six_rows_of_table_3_recompute_from_their_components() -> None:
         assert rank is not None and round(rank, 3) == printed
 
 
-def test_ties_share_the_mean_of_their_places() -> None:
-    """Places 1, 2 and 3 are shared at 2: (2 - 1) / 3; the fourth has 1."""
-    ranks = composite_ranks([reading(rate, None, None) for rate in (0.9, 0.9, 0.9, 0.1)])
+def test_ties_share_a_place_and_a_system_without_a_number_comes_last_in_its_column() -> None:
+    """Places 1, 2 and 3 are shared at 2: (2 - 1) / 3. One system alone, and none, have no rank."""
+    ranks = composite_ranks([reading(rate) for rate in (0.9, 0.9, 0.9, 0.1)])
     assert ranks == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1.0])
-
-
-def test_a_system_without_a_number_comes_last_in_its_column() -> None:
-    """Otherwise leaving out all numbers would improve the rank."""
     given, none = reading(0.5, 9.0, 0.5), reading(0.5, None, 0.5)
     assert composite_ranks([given, none]) == pytest.approx([1 / 3, 2 / 3])
-
-
-def test_one_system_and_none_have_no_rank() -> None:
     assert composite_ranks([reading(1.0, 0.0, 0.0)]) == [None]
     assert composite_ranks([]) == []
-    assert composite_ranks([reading(None, None, None)] * 2) == [None, None]
+    assert composite_ranks([reading(None)] * 2) == [None, None]
 
 
 def ranked(attempted: int, rates: dict[str, float]) -> dict[str, Any]:
-    """A report with one pass rate over all and one for each view."""
-    views = {
-        view: {"readings": {"fixed": reading(rate, None, None)}}
-        for view, rate in rates.items()
-        if view != "all"
-    }
-    return {
-        "tracks": {
-            "causalds": {
-                "attempted": attempted,
-                "readings": {"fixed": reading(rates["all"], None, None), "paper": {}},
-                "slices": {"view": views},
-            }
-        }
-    }
+    views = {view: {"readings": {"fixed": reading(rate)}} for view, rate in rates.items()}
+    whole = {**views.pop("all")["readings"], "paper": {}}
+    own = {"attempted": attempted, "readings": whole, "slices": {"view": views}}
+    return {"tracks": {"causalds": own}}
 
 
 def test_only_systems_that_answer_causalds_are_ranked() -> None:
     """An answer folder of another track would push everyone's places apart."""
-    reports = [
-        ranked(3, {"all": 0.5}),
-        ranked(0, {"all": 0.0}),
-        ranked(2, {"all": 0.7}),
-    ]
-    ranks = leaderboard_ranks(reports)
+    ranks = leaderboard_ranks(
+        [ranked(n, {"all": rate}) for n, rate in ((3, 0.5), (0, 0.0), (2, 0.7))]
+    )
     assert [rank.get("fixed") for rank in ranks] == [1.0, None, 0.0]
     assert leaderboard_ranks([{"tracks": {"ccr": {}}}]) == [{}]
 
 
 def test_a_slice_ranks_its_own_tasks() -> None:
     """Table 14: the order inside a view may be the reverse of the whole."""
-    reports = [
-        ranked(1, {"all": 0.9, "clean": 0.2}),
-        ranked(1, {"all": 0.1, "clean": 0.8}),
-    ]
+    reports = [ranked(1, {"all": 0.9, "clean": 0.2}), ranked(1, {"all": 0.1, "clean": 0.8})]
     tracks = [one["tracks"]["causalds"] for one in reports]
     assert axis_ranks(tracks, "view", "fixed") == {"clean": [1.0, 0.0]}
