@@ -161,13 +161,9 @@ def mediated(n: int, interaction: float = 0.0) -> Columns:
 def test_with_an_interaction_the_two_effects_use_the_levels_they_name() -> None:
     """NDE = 0.5 + E[M(1)] = 0.5 + 1 (x0 = 1); NIE = 2 + x0 = 3: other levels give other numbers."""
     data, contrast = mediated(6000, interaction=1.0), Contrast("x", "y", 1.0, 2.0)
-    w = weights(6000)
-    assert summary(
-        natural_effect(contrast, ["m"], ["c"], data, w, {}, direct=True)
-    ).value == pytest.approx(1.5, abs=0.08)
-    assert summary(
-        natural_effect(contrast, ["m"], ["c"], data, w, {}, direct=False)
-    ).value == pytest.approx(3.0, abs=0.1)
+    for direct, expected, error in ((True, 1.5, 0.08), (False, 3.0, 0.1)):
+        found = natural_effect(contrast, ["m"], ["c"], data, weights(6000), {}, direct=direct)
+        assert summary(found).value == pytest.approx(expected, abs=error)
 
 
 def test_a_binary_mediator_by_summing_over_its_two_values() -> None:
@@ -184,9 +180,8 @@ def test_a_binary_mediator_by_summing_over_its_two_values() -> None:
 
     data = {"x": x, "m": m, "y": y}
     for direct, expected in ((True, mean(1, 0) - mean(0, 0)), (False, mean(0, 1) - mean(0, 0))):
-        found = natural_effect(
-            Contrast("x", "y", 0, 1), ["m"], [], data, weights(8000), {}, direct=direct
-        )
+        contrast, w = Contrast("x", "y", 0, 1), weights(8000)
+        found = natural_effect(contrast, ["m"], [], data, w, {}, direct=direct)
         assert found[0] == pytest.approx(expected, abs=0.01)
 
 
@@ -225,9 +220,8 @@ def test_correlations_agree_with_numpy_and_partial_ones_with_residuals() -> None
     left = [data[name] - np.polyval(np.polyfit(z, data[name], 1), z) for name in "xy"]
     s = partial_correlation(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])
     assert s[0] == pytest.approx(np.corrcoef(left)[0, 1], abs=1e-12)
-    assert partial_correlation(np.array([0.0]), np.array([0.6]), np.array([0.5]))[
-        0
-    ] == pytest.approx(-0.3 / np.sqrt(0.64 * 0.75))
+    (s,) = partial_correlation(*np.array([[0.0], [0.6], [0.5]]))
+    assert s == pytest.approx(-0.3 / np.sqrt(0.64 * 0.75))
     # A measured binary variable may be predicted as 0 throughout.
     flat = {"x": np.zeros(50), "y": np.arange(50.0)}
     assert correlations(flat, ("x", "y"), np.ones((2, 50)))[:, 0, 1].tolist() == [0.0, 0.0]

@@ -16,9 +16,8 @@ IDS = ("cds-0123456789abcdef", "cds-fedcba9876543210")
 
 def task(task_id: str) -> Task:
     spec = variant("causalds", "effect_estimate.ate_point")
-    return Task(
-        task_id, "i", spec, "clean", "data", "", spec.shape.name, f"{task_id}.json", {"rows": 0}
-    )
+    shape, file = spec.shape.name, f"{task_id}.json"
+    return Task(task_id, "i", spec, "clean", "data", "", shape, file, {"rows": 0})
 
 
 TASKS = {task_id: task(task_id) for task_id in IDS}
@@ -36,12 +35,11 @@ def trial(job: Path, name: str, task_id: str, answer: str | None, **members: Any
 
 def test_a_job_of_harbor(tmp_path: Path) -> None:
     """Trials of one task are its attempts; a timeout is the model's, another error nobody's."""
+    hour = "2026-11-22T10:"
     spent = {
         "agent_result": {"n_input_tokens": 7, "n_output_tokens": 2, "cost_usd": 0.5},
-        "agent_execution": {
-            "started_at": "2026-11-22T10:00:00Z", "finished_at": "2026-11-22T10:01:00Z",
-        },
-    }  # fmt: skip
+        "agent_execution": {"started_at": f"{hour}00:00Z", "finished_at": f"{hour}01:00Z"},
+    }
     trial(tmp_path, "a__1", IDS[0], '{"ate": 1}', **spent)
     trial(tmp_path, "a__2", IDS[0], None, exception_info={"exception_type": "AgentTimeoutError"})
     trial(tmp_path, "b__1", IDS[1], None, exception_info={"exception_type": "DockerError"})

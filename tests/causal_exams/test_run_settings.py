@@ -192,10 +192,8 @@ def test_grading_loads_no_client_of_a_model(root: Path) -> None:
         "import sys, causal_exams.cli, causal_exams.commands.export, causal_exams.tracks\n"
         "print(sorted({'inspect_ai', 'openai'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, cwd=root, text=True) == "[]\n"
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "nothing", "file"])
@@ -209,13 +207,9 @@ def test_an_answer_that_is_no_file_is_refused_at_once(monkeypatch, what):
     local = LocalSandboxEnvironment()
     place = Path(local.directory.name) / "answers" / "t.json"
     place.parent.mkdir()
-    match what:
-        case "pipe":
-            os.mkfifo(place)
-        case "folder":
-            place.mkdir()
-        case "file":
-            place.write_bytes(b"{}")
+    make = {"pipe": os.mkfifo, "folder": Path.mkdir, "file": lambda p: p.write_bytes(b"{}")}
+    if what != "nothing":
+        make[what](place)
     monkeypatch.setattr(conversation, "sandbox", lambda: local)
     task = SimpleNamespace(answer_file="t.json", shape=SimpleNamespace(suffix=".json"))
     sitting: Any = SimpleNamespace(task=task)

@@ -34,10 +34,8 @@ def cases() -> list[Case]:
     motifs, found = list(MOTIFS.values()), []
     for i in range(48):
         motif = motifs[i % len(motifs)]
-        kinds = {
-            motif.treatment: KINDS[(i // len(motifs)) % 2],
-            motif.outcome: KINDS[(i // len(motifs) // 2) % 2],
-        }
+        turn = i // len(motifs)
+        kinds = {motif.treatment: KINDS[turn % 2], motif.outcome: KINDS[turn // 2 % 2]}
         rng = seeds.stream(b"worlds", str(i))
         world = sample_world(rng, motif.graph, kinds, outcome=motif.outcome)
         found.append(Case(f"{motif.name}-{i}", world, motif.treatment, motif.outcome))
@@ -57,10 +55,8 @@ def curved_cases() -> list[Case]:
         kinds = {motif.treatment: KINDS[turn % 2], motif.outcome: KINDS[turn // 2 % 2]}
         continuous = list(CONTINUOUS_PROFILES)[i % len(CONTINUOUS_PROFILES)]
         binary = list(BINARY_PROFILES)[i % len(BINARY_PROFILES)]
-        rng = seeds.stream(b"curved", str(i))
-        world = sample_world(
-            rng, motif.graph, kinds, outcome=motif.outcome, profile=profile(continuous, binary)
-        )
+        rng, own = seeds.stream(b"curved", str(i)), profile(continuous, binary)
+        world = sample_world(rng, motif.graph, kinds, outcome=motif.outcome, profile=own)
         name = f"{motif.name}-{continuous}-{binary}-{i}"
         found.append(Case(name, world, motif.treatment, motif.outcome))
     return found

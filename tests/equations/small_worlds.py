@@ -7,13 +7,7 @@ from builder.equations.world import Node, World
 from builder.graphs.graph import LatentDAG
 
 
-def line(
-    name: str,
-    parents: Mapping[str, float],
-    family: str = "gauss",
-    bias: float = 0.2,
-    scale: float = 0.9,
-) -> Node:
+def line(name: str, parents: Mapping[str, float], family="gauss", bias=0.2, scale=0.9) -> Node:
     """A continuous node, affine in its parents."""
     parameters = {"weights": tuple(parents.values()), "bias": bias}
     law = Noise(family, scale, ())

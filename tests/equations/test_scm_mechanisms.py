@@ -1,6 +1,4 @@
-"""Worlds and the ranges that drawn ones keep; every mechanism and profile, against evaluators and
-samplers of other makes.
-"""
+"""Worlds and their ranges; every mechanism and profile, against evaluators of other makes."""
 
 import json
 import pickle
@@ -45,10 +43,8 @@ def worlds(continuous: str, binary: str, count: int = 8):
     for i in range(count):
         motif = motifs[(5 * i + len(continuous)) % len(motifs)]
         kinds = {motif.treatment: KINDS[(i + 1) % 2], motif.outcome: KINDS[(i // 2 + 1) % 2]}
-        rng = generator(f"{continuous}/{binary}/{i}")
-        world = sample_world(
-            rng, motif.graph, kinds, outcome=motif.outcome, profile=profile(continuous, binary)
-        )
+        rng, own = generator(f"{continuous}/{binary}/{i}"), profile(continuous, binary)
+        world = sample_world(rng, motif.graph, kinds, outcome=motif.outcome, profile=own)
         yield world, motif.treatment, motif.outcome
 
 
@@ -56,12 +52,8 @@ def drawn(name: str, i: int):
     """One draw of a family with two or three parents, the last of them binary, and columns."""
     rng = generator(f"{name}/{i}")
     parents = [Parent(0.4, 0.8), Parent(-1.0, 2.5), Parent(0.6, 0.49, True)][i % 2 :]
-    columns = [
-        (rng.random(500) < p.mean).astype(float)
-        if p.binary
-        else p.mean + p.sd * rng.standard_normal(500)
-        for p in parents
-    ]
+    columns = [p.mean + p.sd * rng.standard_normal(500) for p in parents[:-1]]
+    columns.append((rng.random(500) < parents[-1].mean).astype(float))
     return MECHANISMS[name].draw(rng, parents), columns
 
 
@@ -71,12 +63,8 @@ def test_every_mechanism_is_evaluated_alike_by_a_second_reader(name) -> None:
     Heavy tails or certain outcomes would wreck errors, positivity and normalisers."""
     for i in range(12):
         parameters, columns = drawn(name, i)
-        node = {
-            "name": "V",
-            "mechanism": name,
-            "parameters": json.loads(json.dumps(parameters)),
-            "noise": None if MECHANISMS[name].kind == "binary" else {},
-        }
+        node = {"name": "V", "mechanism": name, "parameters": json.loads(json.dumps(parameters))}
+        node["noise"] = None if MECHANISMS[name].kind == "binary" else {}
         ours = MECHANISMS[name].mean(parameters, columns)
         assert np.allclose(ours, conditional_mean(node, columns, 500), rtol=1e-10, atol=1e-12)
         far = MECHANISMS[name].mean(parameters, [20.0 * column for column in columns])

@@ -19,7 +19,7 @@ from typing import Any, Final
 import pytest
 import yaml
 from smaller_splits import write_splits
-from walk import BLOCK
+from test_every_block import BLOCK
 
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as builder

@@ -41,8 +41,6 @@ NAMES = [
 
 Answer = dict[str, Any]
 Spoil = Callable[[Answer], Any]
-
-
 Step = Spoil | str | Reply
 
 
@@ -169,9 +167,7 @@ def scene_of(graph: LatentDAG, seeds: tuple[Seed, ...] = ()) -> SceneToTell:
     return SceneToTell(graph, kinds, seeds=seeds)
 
 
-def tell(
-    settings: Settings, graph: LatentDAG = CONFOUNDING, seeds: tuple[Seed, ...] = ()
-) -> Narration:
+def tell(settings: Settings, graph: LatentDAG = CONFOUNDING, seeds: Any = ()) -> Narration:
     """A scene of ``graph``, told; its story attests the graph, with the kinds asked for."""
     scene = scene_of(graph, seeds)
     told = tell_scene(scene, settings, KEY)
@@ -183,14 +179,12 @@ def tell(
 
 def causenet_lines(relations: Iterable[tuple[str, str, int]]) -> bytes:
     """A CauseNet file: cause, effect and the number of sources of each relation."""
-    lines = [
-        {
-            "causal_relation": {"cause": {"concept": cause}, "effect": {"concept": effect}},
-            "sources": [{"type": "web", "payload": {"sentence": "…"}}] * support,
-        }
-        for cause, effect, support in relations
-    ]
-    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+    lines = []
+    for cause, effect, support in relations:
+        relation = {"cause": {"concept": cause}, "effect": {"concept": effect}}
+        sources = [{"type": "web", "payload": {"sentence": "…"}}] * support
+        lines.append(json.dumps({"causal_relation": relation, "sources": sources}) + "\n")
+    return "".join(lines).encode()
 
 
 def last_told(messages: list[dict[str, str]]) -> str:

@@ -47,21 +47,15 @@ def _table(model: Model, tmp_path: Path, **llm: Any) -> dict[str, Any]:
 
 
 def _specs(model: Model, tmp_path: Path, private: bool = False, **llm: Any) -> list[InstanceSpec]:
-    config = TRACK.parse(
-        TomlTable(_table(model, tmp_path, **llm), "test.toml: splits.dev.causalds.")
-    )
-    return plan_scenes(config, "dev", ROOT, private)
+    table = TomlTable(_table(model, tmp_path, **llm), "test.toml: splits.dev.causalds.")
+    return plan_scenes(TRACK.parse(table), "dev", ROOT, private)
 
 
 def _audit(built: BuiltInstance, **changes: Any) -> list[str]:
     (world,) = built.rows["causalds_worlds"]
-    labels = built.rows["causalds_labels"]
-    return audit_instance(
-        world,
-        built.rows["causalds_truth"],
-        labels[0] if labels else None,
-        {**built.rows["causalds_scenes"][0], **changes},
-    )
+    label, *_ = [*built.rows["causalds_labels"], None]
+    scene = {**built.rows["causalds_scenes"][0], **changes}
+    return audit_instance(world, built.rows["causalds_truth"], label, scene)
 
 
 def test_built_scenes_pass_the_audit_by_their_sentences(model: Model, tmp_path: Path) -> None:
@@ -152,12 +146,9 @@ def test_a_server_that_is_down_replaces_no_scene(model: Model, tmp_path: Path) -
 
 def test_another_world_needs_no_other_words(model: Model, tmp_path: Path) -> None:
     """An attempt that is redrawn for its numbers keeps the story that was paid for."""
-    spec = next(
-        spec
-        for spec in _specs(model, tmp_path, private=True)
-        if ScenePlan.from_json(spec.config_json).structure.motif == "mediation"
-    )
-    plan = ScenePlan.from_json(spec.config_json)
+    specs = _specs(model, tmp_path, private=True)
+    pairs = [(ScenePlan.from_json(spec.config_json), spec) for spec in specs]
+    plan, spec = next(pair for pair in pairs if pair[0].structure.motif == "mediation")
     asked = replace(plan.questions, variant="association.sign_only")
     plans = [replace(plan, questions=replace(asked, wanted=wanted)) for wanted in ("+", "-")]
     built = [TRACK.build(replace(spec, config_json=one.to_json())) for one in plans]

@@ -16,6 +16,7 @@ from chat_server import Reply
 from llm_server import (
     CHAIN,
     KEY,
+    Answer,
     Model,
     causenet_lines,
     direct,
@@ -68,6 +69,10 @@ def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, settings: Setti
     assert "no verdict on" in last_told(model.conversations("auditor")[1])
 
 
+def silent(good: Answer) -> Answer:
+    return {**good, "variables": [{**v, "mentioned": False} for v in good["variables"]]}
+
+
 @pytest.mark.parametrize(
     ("role", "step", "reason"),
     [
@@ -75,14 +80,7 @@ def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, settings: Setti
         ("mapper", twins, "mapping budget exhausted"),
         ("auditor", direct, "mapping budget exhausted"),
         ("writer", lost, "story budget exhausted"),
-        (
-            "verifier",
-            lambda good: {
-                **good,
-                "variables": [{**v, "mentioned": False} for v in good["variables"]],
-            },
-            "story budget exhausted",
-        ),
+        ("verifier", silent, "story budget exhausted"),
     ],
 )
 def test_exhausted_budgets_fail_clearly(model, settings, role, step, reason):

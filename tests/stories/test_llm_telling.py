@@ -79,10 +79,7 @@ def _swapped(answer: Answer) -> Answer:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (
-            _odd,
-            ("'Confounder'", "plain words", "two different states", "plain noun", "does not fit"),
-        ),
+        (_odd, ("'Confounder'", "plain words", "different states", "plain noun", "does not fit")),
         (twins, ("same or contained",)),
         (_swapped, ("must be continuous, not binary", '\\"observed\\" must be')),
     ],
@@ -148,9 +145,7 @@ def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(model, settin
 
 def test_seeds_are_audited_first_and_kept(model: Model, settings: Settings) -> None:
     """The first seed that passes the pre-audit names two nodes for good."""
-    model.script["pre-audit"] = [
-        lambda good: {"feasible": False, "confidence": "high", "reason": "No."}
-    ]
+    model.script["pre-audit"] = [lambda good: {**good, "feasible": False, "reason": "No."}]
     seeds = tuple(Seed((("X", f"Ferry {w}"), ("Y", f"Salt {w}")), "trade") for w in ("toll", "tax"))
     told = tell(with_budgets(settings, seeds=2), seeds=seeds)
     shown = json.loads(model.conversations("pre-audit")[1][1]["content"])["named"]
@@ -211,9 +206,7 @@ def _changed(old: str, new: str) -> Spoil:
         (_crowded, "given for no fact about it"),
     ],
 )
-def test_a_story_against_the_rules_is_revised(
-    model: Model, settings: Settings, spoil: Spoil, says: str
-) -> None:
+def test_a_story_against_the_rules_is_revised(model, settings, spoil, says) -> None:
     """The deterministic verifier must pass a story before the model is asked to judge it: an effect
     more or less, or a sentence that is not there, is what the audit would find."""
     model.script["writer"] = [spoil]
@@ -224,7 +217,6 @@ def test_a_story_against_the_rules_is_revised(
 
 def test_a_reason_may_deny_what_is_no_effect(model: Model, settings: Settings) -> None:
     """ "… bears on …, for the path has no lamps" tells an effect; only a sign may not be in it."""
-
     model.script["writer"] = [
         _changed(" directly.", ", since nobody can do more."),
         _changed(" directly.", ", for the path has no lamps."),

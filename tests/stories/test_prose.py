@@ -24,6 +24,8 @@ from builder.tracks.causalds.make.scene import narrate, sample_hidden_world
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
 
+TOLD = {"model": "m", "told_on": "d"}
+
 
 @pytest.mark.parametrize("file", ["prose.toml", "prose-swap.toml"])
 def test_every_stored_story_tells_its_scene(file, root, tmp_path, monkeypatch):
@@ -36,9 +38,8 @@ def test_every_stored_story_tells_its_scene(file, root, tmp_path, monkeypatch):
     plans = [plan for plan, _ in pairs]
     told = [narrate(plan, attempt_key(key, 0)) for plan, key in pairs]
     for plan, one in zip(plans, told, strict=True):
-        facts = Facts(
-            one.variables, plan.structure.query.graph.edges, plan.structure.query.graph.latent
-        )
+        graph = plan.structure.query.graph
+        facts = Facts(one.variables, graph.edges, graph.latent)
         assert verify_attested(one.telling.story, one.telling.attestations, facts) == []
         assert one.telling.story.endswith(NO_DIRECTION)
     motifs = [plan.structure.motif for plan in plans]
@@ -74,7 +75,7 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
 def test_stored_stories_of_one_structure_tell_one_problem(root: Path, tmp_path: Path) -> None:
     """``tellings = "llm"``: four of each, in one world; the first in all views."""
     stored = json.loads((root / "splits/model-stories.json").read_text(encoding="utf-8"))["scenes"]
-    file, table = tmp_path / "told.json", {"model": "m", "told_on": "d", "file": "told.json"}
+    file, table = tmp_path / "told.json", {**TOLD, "file": "told.json"}
     values = {"words": "stored", "tellings": "llm", "views": ["clean", "proxy"], "stored": table}
 
     def plans(scenes: list[Any]) -> list[ScenePlan]:
@@ -100,11 +101,8 @@ def test_stored_stories_of_one_structure_tell_one_problem(root: Path, tmp_path: 
         ({"motifs": {"chain": 1}}, "motifs: comes with the stored scenes"),
         ({"scenes": 25}, "scenes: 24 scenes are stored"),
         ({"words": "knowledge", "composition": "full"}, 'stored: serves words = "stored" alone'),
-        ({"stored": {"file": "none.json", "model": "m", "told_on": "d"}}, "cannot be read"),
-        (
-            {"stored": {"file": "prose.toml", "model": "m", "told_on": "d"}},
-            "is not a file of stored scenes",
-        ),
+        ({"stored": {**TOLD, "file": "none.json"}}, "cannot be read"),
+        ({"stored": {**TOLD, "file": "prose.toml"}}, "is not a file of stored scenes"),
     ],
 )
 def test_what_stored_scenes_cannot_do_is_said(change, says, root):
