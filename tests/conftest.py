@@ -42,8 +42,7 @@ Shared = Callable[[str, Callable[[Path], object]], Path]
 
 
 def pytest_sessionstart() -> None:
-    """Collecting makes a million objects that stay: to look through them for garbage again and
-    again takes longer than many a test."""
+    """Collecting makes a million objects that stay."""
     gc.disable()
 
 
@@ -91,8 +90,7 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """Makes a folder once a session, for all test processes: whoever comes first makes it, the
-    others wait. Nobody may change it."""
+    """Makes a folder once a session, for all test processes."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # of this run, with a folder for each worker

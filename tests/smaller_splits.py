@@ -1,8 +1,4 @@
-"""The split files of the repository, made small enough to build in a test.
-
-Every track, variant, view and exam is still there; what the whole files give is the business of
-``make demo`` and of the slow tests.
-"""
+"""The split files of the repository with all they hold, made small enough to build in a test."""
 
 import shutil
 from pathlib import Path
@@ -30,8 +26,7 @@ SMALLER = {
 
 
 def write_splits(splits: Path, folder: Path) -> Path:
-    """Copies the folder ``splits`` to ``folder`` and makes its files smaller; returns it. There is
-    no lock in it: the bytes are others."""
+    """Copies the folder ``splits`` to ``folder`` and makes its files smaller."""
     shutil.copytree(splits, folder, ignore=shutil.ignore_patterns("*.lock.json"))
     for name, changes in SMALLER.items():
         file = folder / name

@@ -47,8 +47,7 @@ SOLVERS = {
     ],
 )
 def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
-    """A baseline that breaks the format would set the floor of the scale too low. Two look at no
-    graph, nor does a forecast, and meet two motifs alone."""
+    """A baseline that breaks the format would set the floor of the scale too low."""
     whole = motif in ("iv", "mediation")
     clean = scene(motif, n=120, binary_y=motif == "iv")
     shown = [measured(clean, known=60)]
@@ -65,8 +64,7 @@ def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
 
 
 def test_both_analysts_have_every_variant_and_no_other() -> None:
-    """A variant without a function would end the run in the middle of an exam; what naive answers
-    by kind is answered in the test above."""
+    """A variant without a function would end the run in the middle of an exam."""
     asked = {variant.key for variant in VARIANTS if variant.track == "causalds"}
     assert set(INFORMED) == asked and set(NAIVE) < asked
 
@@ -122,8 +120,7 @@ def test_informed_abstains_where_the_effect_is_not_identifiable() -> None:
     ],
 )
 def test_informed_answers_what_the_story_alone_decides(motif, method, minimal, answers):
-    """The method, the five cells of sets and the two of verdicts are read off one graph: a misread
-    story shows first in these labels."""
+    """The method, the five cells of sets and the two of verdicts are read off one graph."""
     of = scene(motif, n=50)
     adjust, size, count, forbidden, yes = answers
     assert answer("identification.method_label", of) == {"method": method}

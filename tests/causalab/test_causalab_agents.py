@@ -88,8 +88,7 @@ def test_a_disclosed_influence_is_told_with_its_size(name: str, says: str, mode:
 
 @pytest.mark.parametrize("name", ["hidden-count-3", "hidden-range-50", "hidden-frequency-2"])
 def test_an_undisclosed_influence_is_told_neither_by_prompt_nor_by_session(name: str) -> None:
-    """Matched with the disclosed one, and in the very words of the main suite, graph for graph:
-    nothing says that there is no influence either."""
+    """Matched with the disclosed one, and in the very words of the main suite, graph for graph."""
     for (parts, text), (disclosed, _), (main, said) in zip(
         prompts(name), prompts(f"{name}-disclosed"), prompts("main-4"), strict=False
     ):
@@ -243,8 +242,7 @@ def test_with_two_records_the_observer_does_neither_well() -> None:
 
 
 def test_greedy_stop_is_flagged_as_premature_and_the_solver_is_not() -> None:
-    """Where its one experiment leaves other graphs equivalent. Early stopping hurts: the graph is
-    not recovered either."""
+    """Where its one experiment leaves other graphs equivalent."""
     for name in ("main-4", "main-5", "main-6"):
         found = episodes(name, count=8)
         greedy, patient = play("greedy-stop", found), play("solver", found)

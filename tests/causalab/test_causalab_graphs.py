@@ -217,8 +217,7 @@ def test_gold_is_consistent_in_every_episode(mode: Mode) -> None:
 
 
 def feasible(evidence: Evidence, node: str, parents: Sequence[str]) -> bool:
-    """Whether some coefficients miss no reading of ``node`` by more than its allowance: a linear
-    program over rows that are made anew from the rules of the modes."""
+    """Whether some coefficients miss no reading of ``node`` by more than its allowance."""
     episode = evidence.episode
     hidden = episode.disturbance
     shifted = 0.01 + hidden.largest_shift if hidden and node in hidden.nodes else 0.005
@@ -250,8 +249,7 @@ def feasible(evidence: Evidence, node: str, parents: Sequence[str]) -> bool:
 @pytest.mark.parametrize("mode", ["shift", "pin", "do"])
 @pytest.mark.parametrize("name", ["main-4", "main-5", "quad-hard", "hidden-count-2"])
 def test_what_a_linear_program_solves_is_explained(name: str, mode: Mode) -> None:
-    """Over the true parents, with any other added or left out; what is refused, it cannot solve.
-    What least squares lets pass beside it is rare: rounding spread over all readings."""
+    """Over the true parents, with any other added or left out."""
     agreed = refused = cases = 0
     for episode in episodes(name, count=3, mode=mode, seed="programs"):
         evidence = wandered(episode, 2)

@@ -293,8 +293,7 @@ def test_what_an_agent_sees_does_not_depend_on_the_hidden_labels(seed, requests)
 @settings(max_examples=30, deadline=None)
 @given(requests=st.lists(REQUESTS, max_size=14))
 def test_no_reply_depends_on_the_reactors_frequency_or_on_what_was_not_yet_drawn(requests):
-    """The mechanism of a reactor-only variable differs, and the tail of the disturbances: what
-    ``frequency`` of these twins reads of it is 0 in the manipulator."""
+    """The mechanism of a reactor-only variable differs, and the tail of the disturbances."""
     equations = {"density": [("moisture", 2.0)], TARGET: [("density", 1.0), ("radiation", 2.0)]}
     rows = []
     for weight in (2.0, 7.0):

@@ -166,8 +166,7 @@ def test_a_submission_holds_sessions_of_its_team(mini_release, exam, tmp_path, o
 
 
 def test_a_session_counts_in_one_attempt_alone(exam: Exam, tmp_path: Path) -> None:
-    """A good session copied into every attempt made a system look reliable; a run signs the
-    sessions of each attempt by a name of its own."""
+    """A good session copied into every attempt made a system look reliable."""
     task, other, *_ = exam.tasks
     texts = {"1": hosted(exam, task, "acme"), "2": hosted(exam, task, "acme")}
     host = Host(exam, None, "acme", KEY)

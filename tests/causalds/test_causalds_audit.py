@@ -53,8 +53,7 @@ def test_every_truth_of_both_splits_agrees_with_its_second_derivation() -> None:
 
 
 def test_truths_of_coarsened_worlds_agree_with_their_second_derivation() -> None:
-    """All continuous variables but treatment and outcome have few values; nobody asks for them by
-    default."""
+    """All continuous variables but treatment and outcome have few values."""
     assert SceneSettings.model_fields["profiles"].default.continuous.keys().isdisjoint(COARSE)
     profiles = {"continuous": dict.fromkeys(COARSE, 1), "binary": {"noisy_or": 1}}
     planned = specs(scenes=12, motifs=dict.fromkeys(MOTIFS, 1), profiles=profiles)
@@ -246,8 +245,7 @@ def test_graph_labels_of_random_graphs_agree() -> None:
 
 
 def test_a_sample_without_large_values_is_no_wrong_law() -> None:
-    """Of 270 Laplace draws those beyond 2.5 standard deviations may be missing, by chance; that
-    a third of the scale is missing is no chance."""
+    """Of 270 Laplace draws those beyond 2.5 standard deviations may be missing, by chance."""
     one = {
         "column": "M",
         "mechanism": "linear_additive",

@@ -230,8 +230,7 @@ def test_one_known_answer_does_not_tell_its_twin() -> None:
 
 
 def test_classes_have_equal_shares_over_many_secrets() -> None:
-    """A coin that prefers a class would pay whoever always names it. Bound: p > 0.0001 for all
-    variants together."""
+    """A coin that prefers a class would pay whoever always names it."""
     statistic = freedom = 0.0
     for rows in classes().values():
         counts = Counter(label for row in rows for label in row)
@@ -253,8 +252,7 @@ def test_abstentions_are_drawn_by_themselves() -> None:
 
 
 def test_a_small_exam_is_composed_for_every_secret() -> None:
-    """Half of the secrets were refused for an exam of 11 scenes: that told of them, and a build
-    failed by luck."""
+    """Half of the secrets were refused for an exam of 11 scenes."""
     config = settings(11)
     for number in range(5):
         assert len({one.variant for one in asked_of(config, number)}) == 11

@@ -112,8 +112,7 @@ def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
 
 
 def test_rejections_move_on_to_the_next_attempt_and_end_in_an_error_that_names_it(monkeypatch):
-    """A scene that misses a bound is replaced by rule, and the replacement is recorded. Endless
-    retries would hang a build without a word."""
+    """A scene that misses a bound is replaced by rule, and the replacement is recorded."""
     sample, calls, refused = track.sample_hidden_world, list[bytes](), 2
 
     def refuse_some(plan: Any, key: bytes) -> Any:
@@ -170,8 +169,7 @@ BOTH = ("True", "False")
 
 
 def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
-    """In a large split, where chance does not hide it: a constant earned 81 points in 20,000
-    scenes. Counted are the scenes that have an association to ask for, or its absence."""
+    """In a large split, where chance does not hide it."""
     hosts = _present_hosts()
     both, there, absent = (len(hosts[one]) for one in (BOTH, ("True",), ("False",)))
     present = both + _ALONE * there
@@ -226,8 +224,7 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
 
 
 def older_processors() -> list[dict[str, str]]:
-    """Environments in which NumPy does without any of its special code, and without the newest; the
-    matrix library, which makes a choice of its own, is told to take another one too."""
+    """Environments in which NumPy does without any of its special code, and without the newest."""
     known = [name for name in dispatch.__cpu_dispatch__ if dispatch.__cpu_features__[name]]
     if not known:
         pytest.skip("this processor has no features that NumPy could do without")
@@ -246,8 +243,7 @@ def older_processors() -> list[dict[str, str]]:
 
 @pytest.mark.slow
 def test_mini_has_the_same_bytes_on_other_processors(tmp_path):
-    """The promise of the release format, kept for all four tracks; and the whole of it, which fast
-    tests make smaller, passes its gate."""
+    """The promise of the release format, kept for all four tracks."""
     for place, environment in enumerate([dict(os.environ), *older_processors()]):
         out = tmp_path / str(place)
         command = [sys.executable, "build_dataset.py", "build", "splits/mini.toml"]

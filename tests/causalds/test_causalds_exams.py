@@ -95,8 +95,7 @@ def test_difficulty_tilts_as_in_equation_six(root: Path) -> None:
 
 
 def test_a_variant_is_chosen_by_the_weights_of_what_a_scene_can_host(root: Path) -> None:
-    """Frequencies over many draws against the restricted, renormalised weights. Zero mass must not
-    end in an error or in the first of a list."""
+    """Frequencies over many draws against the restricted, renormalised weights."""
     exam, rng = model(root, "realistic"), np.random.default_rng(4)
     hosts = ["prediction.point_predictor", "effect_estimate.ate_point", "effect_estimate.ate_uq_95"]
     found = Counter(priors.choose_variant(exam, "chain", hosts, rng) for _ in range(4000))
@@ -124,8 +123,7 @@ def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
 
 
 def test_a_plan_is_composed_by_the_rules_of_what_is_built(root: Path) -> None:
-    """The plans of built scenes host all that was built of them; so what is refused of a plan could
-    not have been composed after the build either."""
+    """The plans of built scenes host all that was built of them."""
     plans = [
         ScenePlan.from_json(json.dumps(json.loads(str(row["world_json"]))["plan"]))
         for built in public()
@@ -148,8 +146,7 @@ def _confounding(odd: int) -> list[Candidate]:
 
 
 def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
-    """Of 60 scenes four have another verdict; whether the seven that are asked for theirs agree is
-    a matter of luck, and most deals would be constant."""
+    """Of 60 scenes four have another verdict."""
     exam, views = model(root, "realistic"), ("clean",)
     key = "counterfactual_identification.identifiable_boolean"
     found = _confounding(4)
@@ -160,8 +157,7 @@ def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
 
 
 def test_a_private_deal_does_not_look_at_answers(root: Path) -> None:
-    """Dealt again until not all agree, seven known answers of eight that agree tell the eighth.
-    With private truth the same is asked of a scene whatever its answer is."""
+    """Dealt again until not all agree, seven known answers of eight that agree tell the eighth."""
     exam = model(root, "realistic", tasks=60)
     asked = []
     for odd in (4, 0):
@@ -309,8 +305,7 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
     ("realistic", 30, 3), ("realistic", 36, 6), ("balanced", 33, 6), ("balanced", 59, 6),
 ])  # fmt: skip
 def test_few_tasks_of_an_exam_share_a_domain(root: Path, kind: str, tasks: int, most: int) -> None:
-    """Readers met the same cyclists seven times. Ten domains allow three tasks each, invented words
-    ("") as many: once half of an exam was of the few scenes without a domain, in their one view."""
+    """Readers met the same cyclists seven times."""
     offered = {family: dict.fromkeys(names, VIEWS) for family, names in FAMILIES.items()}
     none = "" if kind == "balanced" else "domain 9"
     domains = [*(f"domain {number}" for number in range(9)), none]

@@ -38,8 +38,7 @@ WHERE = "x.toml: splits.dev.causalds"
 
 
 def test_a_table_is_read_and_completed_by_the_defaults_of_the_paper() -> None:
-    """Zero weights drop out, motifs come in catalogue order, whatever the file's order. The size of
-    a release has no sensible default."""
+    """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
     config = TRACK.parse(TomlTable(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), f"{WHERE}."))
     assert list(config.motifs.items()) == [("chain", 0.5), ("iv", 2.0)]
     assert (config.scenes, config.rows.train, config.rows.test) == (28, 400, 100)
@@ -105,8 +104,7 @@ def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str
     ["mini", "leak-400", "private-example", pytest.param("main", marks=pytest.mark.slow)],
 )
 def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
-    """What documentation and tests build must at least parse, and plan: quotas are met, and there
-    are names enough in the knowledge graph."""
+    """What documentation and tests build must at least parse, and plan."""
     release = load_config(root / "splits" / f"{name}.toml", TRACKS)
     assert release.name == name
     for split in release.splits:
@@ -231,8 +229,7 @@ def test_the_eligibility_table(motif: str, outcome: Any) -> None:
 
 
 def test_four_tellings_share_the_problem_and_nothing_else() -> None:
-    """The ablation holds graph and data fixed while every name changes. A row states the key of its
-    world: its own key, which it stated once, draws another world."""
+    """The ablation holds graph and data fixed while every name changes."""
     planned = specs(scenes=6, words="knowledge", tellings=2, views=["clean"])
     plans = _plans(planned)
     again, plan = next(x for x in zip(planned, plans, strict=True) if x[1].equations.world_key)
@@ -320,8 +317,7 @@ def _with_exams(exams: Any, **changes: object) -> SceneSettings:
 
 
 def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
-    """Each scene belongs to one exam, with one variant and one view; balanced is balanced. Scene by
-    scene, mediation would be planned once for the seven times it is requested."""
+    """Each scene belongs to one exam, with one variant and one view."""
     tasks = {"realistic": 100, "balanced": 2 * len(KEYS)}
     exams = tuple((name, model(root, name, tasks=count)) for name, count in tasks.items())
     views = ["clean", "proxy", "proxy_hard"]

@@ -153,8 +153,7 @@ def test_no_effect_is_zero_by_accident() -> None:
 
 
 def test_the_sd_of_a_fair_coin_is_not_known_to_seven_digits() -> None:
-    """Where a binary outcome is as often 0 as 1 its sd is at its peak: the error of first order is
-    0, and a world with a mean of 0.5025 was refused for an sd of 0.499994."""
+    """Where a binary outcome is as often 0 as 1 its sd is at its peak."""
     flips = np.random.default_rng(1).permutation(DRAWS) % 2
     found = Population.sd(SimpleNamespace(factual={"y": flips.astype(float)}, draws=DRAWS), "y")  # type: ignore[arg-type]
     assert found.value == 0.5 and 5 * found.se > 0.5 - 0.499994

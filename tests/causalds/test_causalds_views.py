@@ -77,8 +77,7 @@ def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
 
 
 def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_only() -> None:
-    """A column of the variable itself would make its measurements pointless. Chosen rows must look
-    like any others: their mean index is that of a random draw."""
+    """A column of the variable itself would make its measurements pointless."""
     replaced, indices = 0, list[float]()
     for one in in_views():
         rows, record = by_view(one), world(one)

@@ -56,8 +56,7 @@ def test_every_story_says_that_it_tells_no_direction() -> None:
 
 
 def test_no_variable_is_shown_on_a_reversed_scale_and_measurements_may_be() -> None:
-    """Measured or not, a larger number is more of the variable: what the calibration rows show of
-    it is what its own column shows elsewhere. Only measurements run either way."""
+    """Measured or not, a larger number is more of the variable."""
     slopes = []
     for built in in_views():
         scenes = {row["view"]: row for row in built.rows["causalds_scenes"]}
@@ -185,8 +184,7 @@ def test_a_measured_binary_variable_is_listed_with_its_values() -> None:
 
 
 def test_nothing_is_demanded_that_is_not_scored() -> None:
-    """The conditioning variable was to be copied from the question. Nor is the asked variable
-    called a collider, which half of the time it is not."""
+    """The conditioning variable was to be copied from the question."""
     for key, task, _, _ in every_task():
         demanded = "conditioning_var" in _part(task["prompt"], "Answer")
         assert demanded == (key == "association.argmax_change")
@@ -208,8 +206,7 @@ def test_example_answers_are_never_right(mini_release: Path) -> None:
 
 
 def test_examples_fit_the_schema_once_filled_in_and_hold_nothing_that_might_be_an_answer(root):
-    """A form that would be refused is worse than none. Three names in the shape of a fork are the
-    answer to many a sketch, with other names."""
+    """A form that would be refused is worse than none."""
     from jsonschema import Draft202012Validator
 
     for key, task, _, _ in every_task():

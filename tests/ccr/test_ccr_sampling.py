@@ -241,8 +241,7 @@ def test_every_kind_of_context_has_its_own_tasks() -> None:
 
 
 def test_private_verdicts_do_not_tell_each_other() -> None:
-    """In turn, two deductive tasks of an exam never had the same verdict. Drawn by themselves they
-    have it as often as chance has it, and each verdict keeps its share (4 standard errors)."""
+    """In turn, two deductive tasks of an exam never had the same verdict."""
     config = TRACK.parse(TomlTable({"deductive": 2, "linear": 6, "inductive": 2}, "here."))
     exams, found = 400, defaultdict[str, list[list[str]]](list)
     for number in range(exams):

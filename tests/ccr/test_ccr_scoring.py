@@ -168,8 +168,7 @@ def replicated(exam: Exam, solvers: list[Solver]) -> list[ContextResult]:
 
 
 def test_replicates_have_shares_of_valid_estimates() -> None:
-    """The 90% and 75% rules have something to decide. Leaving out the bad one of three replicates
-    of a task must not improve it."""
+    """The 90% and 75% rules have something to decide."""
     exam = exhaustive(4)
     for result in replicated(exam, [perfect] * 3):
         assert result.complete and result.quadrant == "VC"
@@ -284,8 +283,7 @@ def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) 
 
 
 def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
-    """A reference row that leaves tasks out would not be comparable. The graph of a trap has no
-    cutpoint, and once ended the reader of linear prompts."""
+    """A reference row that leaves tasks out would not be comparable."""
     stated = Exam({"seed": "d", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)})
     trap = Exam({"seed": "d", "purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)})
     tasks = [one.pairs[0][0] for one in (exam, stated, trap)]

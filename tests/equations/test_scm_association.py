@@ -51,8 +51,7 @@ def associated(curved_cases):
 
 
 def test_partial_correlations_agree_with_precision_matrices_of_samples(curved_cases, associated):
-    """Partial ones, changes and marginal ones against 40,000 simulated units; errors from 40
-    blocks of them."""
+    """Partial ones, changes and marginal ones against 40,000 simulated units."""
     checked = 0
     for case, found in zip(curved_cases, associated, strict=True):
         values = case.world.simulate(case.rng(2), UNITS)
@@ -150,8 +149,7 @@ def q(value: float, se: float = 0.0002) -> Quantity:
      (Quantity(0.0, 0.0, 0, "closed_form"), False, None)],
 )  # fmt: skip
 def test_signs_of_associations_have_a_margin(value, measured, label) -> None:
-    """It holds with four standard errors. A zero is one by construction alone: an estimate that
-    happens to be small, or is printed as 0, is none."""
+    """It holds with four standard errors."""
     assert clear_sign(value, association_margin(measured=measured)) == label
     assert (value == STRUCTURAL_ZERO) == (label == "0")
 

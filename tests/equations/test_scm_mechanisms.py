@@ -59,8 +59,7 @@ def drawn(name: str, i: int):
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_is_evaluated_alike_by_a_second_reader(name) -> None:
-    """A slip in one formula would make the truths those of another world than the audited one.
-    Heavy tails or certain outcomes would wreck errors, positivity and normalisers."""
+    """A slip in one formula would make the truths those of another world than the audited one."""
     for i in range(12):
         parameters, columns = drawn(name, i)
         node = {"name": "V", "mechanism": name, "parameters": json.loads(json.dumps(parameters))}
@@ -177,8 +176,7 @@ def test_json_round_trip_is_exact(cases, curved_cases) -> None:
 
 
 def test_interventions_change_what_they_cause_and_nothing_else(cases) -> None:
-    """Only what the treatment causes may differ between worlds of common noise. Setting variables
-    to the values they would have had anyway must change nothing."""
+    """Only what the treatment causes may differ between worlds of common noise."""
     for case in cases:
         noise = case.world.draw_noise(case.rng(), 200)
         factual, counterfactual = case.world.run(noise), case.world.run(noise, {case.x: 1.0})
@@ -191,8 +189,7 @@ def test_interventions_change_what_they_cause_and_nothing_else(cases) -> None:
 
 
 def test_spreads_lie_in_the_declared_ranges_and_edges_are_visible(cases) -> None:
-    """Scores are normalised by sd(Y): a tiny or huge one makes a task trivial or hopeless. An edge
-    too weak to see makes the story's graph untestable; a line's strength is the textbook's."""
+    """Scores are normalised by sd(Y)."""
     lines = 0
     for case in cases:
         values = case.world.simulate(case.rng(), 50_000)

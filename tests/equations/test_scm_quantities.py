@@ -85,8 +85,7 @@ def test_integration_reproduces_the_closed_forms(cases, monkeypatch) -> None:
 
 
 def test_graph_zeros_are_exactly_zero(cases) -> None:
-    """A zero that carries Monte Carlo noise is a wrong label. No edge, no direct effect; nothing
-    between, no indirect one; and the other is the whole."""
+    """A zero that carries Monte Carlo noise is a wrong label."""
     for case in cases:
         graph, args = case.world.graph, (case.world, case.x, case.y, 0.0, 1.0)
         found = {name: effect(name, *args, case.rng(1)) for name in ("ate", "ett", "nde", "nie")}

@@ -158,8 +158,7 @@ def twins_differ(
 
 
 def _prune(g: LatentDAG, x: str, y: str, effect: Effect, binary: bool) -> LatentDAG:
-    """Drop edges one by one as long as the effect stays unidentifiable: a model that ignores a
-    parent is still a model of the graph."""
+    """Drop edges one by one as long as the effect stays unidentifiable."""
     for edge in g.edges:
         smaller = LatentDAG(g.nodes, tuple(e for e in g.edges if e != edge), g.latent)
         if not is_identifiable(smaller, x, y, effect, binary_treatment=binary):

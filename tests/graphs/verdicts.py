@@ -123,8 +123,7 @@ def _c_factor(projection: Projection, joint: Array, target: int, relevant: int) 
 
 
 def _part(projection: Projection, q: Array, whole: int, part: int) -> Array:
-    """Q[part] from Q[whole], ``part`` a district of it: one conditional for each of its nodes
-    (lemma 4, equation 37)."""
+    """Q[part] from Q[whole], ``part`` a district of it."""
     result: Array = np.ones((1,) * q.ndim)
     later, below = whole, q.sum(axis=tuple(members(whole)), keepdims=True)
     for node in projection.order:

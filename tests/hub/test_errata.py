@@ -1,8 +1,4 @@
-"""A task that turned out wrong: deprecated, published as another version, and rescored.
-
-Only the very file that was graded is stored and rescored: 64 bits of a hash can be met in hours, so
-an id alone proves no file.
-"""
+"""A task that turned out wrong: deprecated, published as another version, and rescored."""
 
 import json
 from collections.abc import Callable

@@ -35,8 +35,7 @@ def shown(hub: LocalHub, release: Path) -> LocalHub:
 
 
 def test_an_address_is_taken_wherever_a_folder_is(shown, release, says, tmp_path, monkeypatch):
-    """A user types one address for all commands, or sets it for all; each must see the same release
-    as a folder."""
+    """A user types one address for all commands, or sets it for all."""
     gold = tmp_path / "gold"
     assert says("gold", "--release", ADDRESS, *SPLIT, "--out", gold)[0] == 0
     at_hub = says("grade", gold, "--release", ADDRESS, *SPLIT, "--quiet")

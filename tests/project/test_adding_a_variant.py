@@ -52,8 +52,7 @@ def test_the_lists_are_short_and_every_file_is_there(root: Path) -> None:
 
 @pytest.mark.parametrize("key", VARIANTS)
 def test_no_other_file_names_a_variant(root: Path, key: str) -> None:
-    """A table elsewhere would be one more place to edit. Tests that look at one variant may name
-    it, and importers read what others published."""
+    """A table elsewhere would be one more place to edit."""
     places = (*listed(root, "With a shape that exists").values(), *BY_CHOICE)
     allowed = {file for path in places for file in root.glob(path)}
     found = {root / "tests" / "grader" / "cases" / f"{key}.json"}
@@ -102,8 +101,7 @@ def test_a_fault_of_an_asker_is_one_line(root, monkeypatch, capsys):
 
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
 def test_the_pieces_are_whole_where_they_are_sent(spec, tmp_path, monkeypatch, capsys):
-    """The module of an asker may lack a name that the piece uses; an existing one may be lost. Its
-    truth and the answer of its case fit the shape: each shape was given ``accepted: []``."""
+    """The module of an asker may lack a name that the piece uses."""
     family, shape, name = spec.family, spec.shape.name, f"{spec.family}_fresh"
     assert main(["new-variant", f"{family}.fresh", "--shape", shape, "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()[:-1]

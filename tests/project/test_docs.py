@@ -129,8 +129,7 @@ def parts(code: str) -> Iterator[tuple[re.Match[str] | None, str]]:
 
 @pytest.fixture(autouse=True)
 def _one_processor() -> Iterator[None]:
-    """Commands begin as many workers as they may use processors, each with seconds of imports; the
-    other processor is busy with tests of its own."""
+    """Commands begin as many workers as they may use processors, each with seconds of imports."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

@@ -70,8 +70,7 @@ def test_imports_flow_one_way(root: Path) -> None:
 
 
 def test_the_reader_of_stories_shares_nothing_with_their_teller(root: Path) -> None:
-    """A frame whose slots are swapped is wrong in every story, and agrees with itself: the gate's
-    reader must know no frame, nor anything else of the project."""
+    """A frame whose slots are swapped is wrong in every story, and agrees with itself."""
     known = modules(root)
     reader = {name for name in known if name.startswith("builder.reader")}
     assert reader

@@ -103,8 +103,7 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
 def test_a_refused_release_keeps_its_working_name_and_its_sound_parts(
     tiny, build, monkeypatch, tmp_path, capsys
 ):
-    """A release that fails its gate must not be found under the name people publish; and a staged
-    file that a full disk cut short must not end up in the next."""
+    """A release that fails its gate must not be found under the name people publish."""
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     out = tmp_path / "refused"
     assert build(out) == 1
@@ -123,8 +122,7 @@ def test_a_refused_release_keeps_its_working_name_and_its_sound_parts(
 def test_a_finished_release_is_found_and_replaced_only_with_fresh(
     split_file, build, tmp_path, capsys
 ):
-    """Repeating the command of a README must not cost another hour, nor fail; silently replacing a
-    published release would orphan every answer given to it."""
+    """Repeating the command of a README must not cost another hour, nor fail."""
     out = tmp_path / "r"
     assert build(out) == 0
     before = tree(out)
@@ -273,8 +271,7 @@ def test_a_build_killed_anywhere_leaves_no_secret_open_and_goes_on_to_the_same_b
 def test_what_a_killed_build_left_is_removed_when_its_release_is_found(
     tiny, build, tmp_path, capsys
 ):
-    """Staged parts are private rows; and those of a build at work are left alone. Two terminals
-    that build into one folder would interleave their parts."""
+    """Staged parts are private rows."""
     out = tmp_path / "r"
     with open_workspace(Workspace(out), "another", fresh=False):
         assert build(out) == 2
@@ -332,8 +329,7 @@ def test_all_results_come_and_linear_algebra_runs_on_one_thread(count):
 
 
 def test_errors_pass_through_and_workers_go_on():
-    """An exception must keep its type on the way out of a process; a second stage of work finds the
-    workers of the first."""
+    """An exception must keep its type on the way out of a process."""
     with Workers(2) as workers:
         first = set(workers.map(whoami, range(6)))
         with pytest.raises(InstanceFailed, match=r"ccr/dev/3.*three.*trace"):

@@ -73,8 +73,7 @@ CASES = [
 
 @pytest.mark.parametrize(("change", "lines"), CASES)
 def test_a_change_names_its_config_its_column_and_its_rows(change, lines, tmp_path):
-    """A corrected prompt must be found among thousands of equal ones; whether a truth moved by a
-    rounding or by a half decides what to do about it."""
+    """A corrected prompt must be found among thousands of equal ones."""
     for name in ("a", "b"):
         tables = make_tables(PLAN)
         if name == "b":
@@ -86,8 +85,7 @@ def test_a_change_names_its_config_its_column_and_its_rows(change, lines, tmp_pa
 
 
 def test_what_one_release_lacks_or_stores_differently_is_named(tmp_path: Path) -> None:
-    """A forgotten config is no difference in any row; another row-group size changes bytes and
-    hashes, but nothing anyone can ask."""
+    """A forgotten config is no difference in any row."""
     for name in ("a", "b"):
         write(make_tables(PLAN), tmp_path / name)
     (tmp_path / "b/public/causalds_exams/dev-00000-of-00001.parquet").unlink()

@@ -55,8 +55,7 @@ def asked(mini_release: Path) -> Asked:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.track}/{variant.key}")
 def test_every_variant_has_valid_constants_of_the_same_names(variant, asked):
-    """A new variant without them would enter releases without a floor; names that differ from task
-    to task would be means of different answers."""
+    """A new variant without them would enter releases without a floor."""
     pairs = asked.get(f"{variant.track}/{variant.key}", [])
     assert pairs, f"{variant.key}: not in splits/mini.toml, so nothing would check its constants"
     names = set()
@@ -107,8 +106,7 @@ FAULTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("said", FAULTS)
 def test_floors_that_were_changed_do_not_stand(mini_release: Path, said: str) -> None:
-    """A floor put at 0 would make skill of nothing; an answer that nobody has, a riddle; a variant
-    with one answer asks nothing."""
+    """A floor put at 0 would make skill of nothing."""
     opened = open_release(mini_release)
     FAULTS[said](opened.public.manifest["floors"]["dev"])
     _, problems = check_floors(opened, TRACKS, "dev")
@@ -180,8 +178,7 @@ def test_every_variant_takes_the_first_instances_that_are_asked_it() -> None:
 
 
 def test_floors_are_of_a_twin_that_knows_no_seed_and_no_size(tmp_path: Path) -> None:
-    """Splits made alike share one, and nothing of a private root is in it. Contexts have a floor of
-    their own. Without tasks there are no floors."""
+    """Splits made alike share one, and nothing of a private root is in it."""
     texts = {
         "first": SPLITS,
         "other": SPLITS.replace("floors 1", "floors 2").replace("graphs = 3", "graphs = 9"),

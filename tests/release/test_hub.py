@@ -48,8 +48,7 @@ def _blocks(card: str, language: str) -> list[str]:
 
 @pytest.mark.slow
 def test_datasets_loads_every_kind_of_config_offline_and_streaming(tiny, tmp_path):
-    """A card whose YAML does not fit its files makes the whole repository unloadable; an example on
-    it that fails is worse than none."""
+    """A card whose YAML does not fit its files makes the whole repository unloadable."""
     (example,) = _blocks((tiny / "public/README.md").read_text(), "python")
     code = f"{LOAD}\n{example}\nassert len(table['X']) == 50\nprint('loaded')"
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")}
@@ -88,8 +87,7 @@ def test_every_shard_belongs_to_one_entry_of_the_card(tiny):
 
 
 def test_the_cards_say_what_the_hub_needs(tiny):
-    """Licence and size class are what the Hub's search filters on; the gate, what keeps it shut. No
-    command wants truths or scenes that are not there, and no cell is empty."""
+    """Licence and size class are what the Hub's search filters on."""
     manifest = read_manifest(tiny / "public")
     del manifest["splits"]["dev"], manifest["configs"]["causalds_scenes"]
     told = card.text(manifest, folder("public"))

@@ -185,8 +185,7 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("private", [False, True])
 def test_features_are_numbers_and_disclosures_hold_no_names_or_ids(tmp_path, private):
-    """A NaN in one would spoil every score; a name among disclosures, where rows are exchanged,
-    would make each row unique. Story tasks of a private split ship no table."""
+    """A NaN in one would spoil every score."""
     made = make_tables(Plan(scenes=20, private=private))
     tables = split_tables(write(made, tmp_path, private=private), "causalds", "dev")
     for subjects, labels in facts(tables, TRACKS["causalds"]).values():
@@ -314,8 +313,7 @@ PLANTS = [
 
 @pytest.mark.parametrize(("track", "plant"), PLANTS)
 def test_a_leak_planted_in_any_track_is_caught(mini_release, one_fact, track, plant):
-    """By an order or a name of the track's own; by an id and a line more in the prompt, which every
-    track has. Honest tasks of every track are clean."""
+    """By an order or a name of the track's own."""
     variant, change, fact, _ = CASES[track]
     tables = split_tables(mini_release, track, "dev")
     task = next(one for one in tables.tasks.values() if one.key == variant and _fits(tables, one))
@@ -335,8 +333,7 @@ def test_every_track_names_about_ten_facts(mini_release: Path, track: str) -> No
 
 
 def test_which_effect_a_task_is_about_is_no_secret(mini_release: Path) -> None:
-    """That of the treated is identifiable in more scenes than a natural one. Without this, prompts
-    about the one, which are shorter, looked like a leak in every large release."""
+    """That of the treated is identifiable in more scenes than a natural one."""
     tables = split_tables(mini_release, "causalds", "dev")
     found, _ = facts(tables, TRACKS["causalds"])["should abstain"]
     one = next(subject.told for subject in found if "estimand" in subject.task.inputs)

@@ -1,8 +1,4 @@
-"""Faults planted in a release that passes its gate (see test_gate), each seen by name.
-
-A gate is trusted for what it refuses. Whoever makes it smaller or faster runs these before and
-after.
-"""
+"""Faults planted in a release that passes its gate (see test_gate), each seen by name."""
 
 import json
 from collections.abc import Callable
@@ -107,8 +103,7 @@ def without_an_edge(story: str, names: list[str]) -> str:
 
 
 def test_wrong_truths_and_a_story_that_leaves_out_an_edge(release, monkeypatch):
-    """Truths are derived twice, by two routes that share no code; stories are read by a reader that
-    knows no frame. Planted together: each is seen by name, whatever else is wrong."""
+    """Truths are derived twice, by two routes that share no code."""
     monkeypatch.setattr(report, "LISTED", 99)
     wrong = [rewrite(release, track, change) for track, change in TRUTHS.items()]
     story = leave_out_an_edge(release)
@@ -155,8 +150,7 @@ def test_a_private_value_in_a_public_file(release: Path) -> None:
     ],
 )
 def test_a_truth_or_a_commitment_that_was_changed(release, side, name, change):
-    """By the gate, and by ``verify``, which whoever sat the exam can run: nobody could show any
-    more that the truth was there before the exam."""
+    """By the gate, and by ``verify``, which whoever sat the exam can run."""
     edit(release, side, f"{name}/test", lambda rows: rows[0].update(change(rows[0])))
     assert "is not what was committed to" in problems(release, "test commitments")
     assert grader(["verify", str(release)]) == 1

@@ -83,8 +83,7 @@ def test_an_instance_is_a_function_of_its_spec(track, table):
 
 
 def test_code_and_what_it_reads_are_covered(root: Path) -> None:
-    """A rule that is edited must not leave parts of an earlier build in a release. Compiled and
-    hidden files differ from run to run."""
+    """A rule that is edited must not leave parts of an earlier build in a release."""
     assert {root / name for name in (
         "builder/tracks/causalds/make/scene.py", "builder/gate/sql/ids.sql",
         "builder/stories/story.toml", "dataset_card/public.md", "grader/scoring/shape.py",
@@ -110,8 +109,7 @@ BAD = {
 def test_an_unfit_secret_is_refused_without_being_shown(
     name, split_file, command, monkeypatch, tmp_path, capsys
 ):
-    """A weak or mistyped secret builds an exam that anyone can open. Reviewing a split file does
-    not require the keys to it."""
+    """A weak or mistyped secret builds an exam that anyone can open."""
     value, reason = BAD[name]
     monkeypatch.delenv("TINY_SECRET", raising=False)
     if value is not None:
@@ -176,8 +174,7 @@ def test_another_secret_shares_no_id_and_no_data_row(tiny, build, monkeypatch, t
 
 
 def test_the_seed_and_every_private_row_are_committed_to(tiny):
-    """Recomputed with DuckDB and the standard library alone, as the standalone grader does it. The
-    seed is what a maintainer shows when an exam is retired."""
+    """Recomputed with DuckDB and the standard library alone, as the standalone grader does it."""
     public = json.loads((tiny / "public/manifest.json").read_text())
     private = json.loads((tiny / "private/manifest.json").read_text())
     salt = bytes.fromhex(private["salts"]["test"]["seed"])

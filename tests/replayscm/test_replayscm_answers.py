@@ -35,8 +35,7 @@ def formulas() -> st.SearchStrategy[boolean.Formula]:
 
 @given(formulas())
 def test_a_formula_is_printed_tabulated_and_tidied_as_the_same_function(formula):
-    """Gold answers are printed formulas in canonical form. Bit sets are fast and easy to get wrong;
-    dictionaries are slow and hard to get wrong."""
+    """Gold answers are printed formulas in canonical form."""
     assert boolean.parse(boolean.to_text(formula)) == formula
     tree, table = read(boolean.to_text(formula)), boolean.truth_table(formula, NAMES)
     assert [table >> pattern & 1 for pattern in range(16)] == [
@@ -101,8 +100,7 @@ def test_what_is_no_formula_is_refused_with_a_one_line_message(text: str) -> Non
     ["(and " + "A " * 1_000_000 + ")", "(not " * 10_000 + "A" + ")" * 10_000, "(and A " * 3000],
 )
 def test_huge_and_deep_formulas_stop_at_the_limit_at_once(text: str) -> None:
-    """A hostile answer must not reach the recursion limit; how the work grows is looked at in
-    ``tests/grader/test_linear_work.py``."""
+    """A hostile answer must not reach the recursion limit."""
     with pytest.raises(boolean.FormulaError) as refused:
         boolean.parse(text)
     assert refused.value.kind == "limit"
@@ -268,8 +266,7 @@ def test_wrong_roots_with_their_mechanisms_are_valid_but_not_solved() -> None:
     ids=lambda text: text[:8],
 )  # fmt: skip
 def test_a_mebibyte_of_nested_fragments_takes_bounded_work(text, monkeypatch):
-    """Looking for an object in wrapper text must not become quadratic: characters that are looked
-    at and parsed are counted, in all passes over the text."""
+    """Looking for an object in wrapper text must not become quadratic."""
     search, strict, looked_at = extraction._end_of_object, jsonio.parse_strict, [0]
 
     def counted_search(*arguments: Any) -> tuple[int | None, int]:

@@ -27,8 +27,7 @@ from grader.tracks.replayscm.proof import _signature, problem_of
 
 
 def test_the_matched_design_at_a_small_size() -> None:
-    """Matched pools share programs and held-out worlds; no added world tells a held-out one. Truth
-    rows fit the schema that a reader of the private side relies on."""
+    """Matched pools share programs and held-out worlds."""
     counts = Counter(item.pool for item in items())
     assert counts == {label: FULL if label.endswith("-Full") else MATCHED for label in POOLS}
     for instance in built():
@@ -73,8 +72,7 @@ def check_worlds(targets: list[Any], by_pool: dict[str, Any]) -> None:
     ("per_pool", "built_of_them"), [(2, 4), pytest.param(40, 480, marks=pytest.mark.slow)]
 )
 def test_a_private_split_asks_about_every_program_once(per_pool: int, built_of_them: int) -> None:
-    """An ordered prompt gives away what a hidden-order prompt of the same program hides. At the
-    published size twelve pools are 480 different functions."""
+    """An ordered prompt gives away what a hidden-order prompt of the same program hides."""
     specs = TRACK.plan(ProgramSettings(per_pool=per_pool), "test", ROOT, True)
     assert len(specs) == per_pool * len(POOLS) == len({spec.instance_id for spec in specs})
     instances = [TRACK.build(spec) for spec in specs[:built_of_them]]
@@ -140,8 +138,7 @@ def test_pools_levels_and_strata_are_in_no_public_row() -> None:
 
 
 def test_a_prompt_holds_what_its_disclosure_says_and_no_more() -> None:
-    """One stray line with the order would turn Hidden-order into Ordered. The words "with the
-    members `mechanisms`" read as if something were missing."""
+    """One stray line with the order would turn Hidden-order into Ordered."""
     said = {"induction.hidden_roots": "with two members: `roots`,"}
     for item in items():
         inputs, prompt, in_a_row = item.task.inputs, item.task.prompt, item.task.prompt.split()

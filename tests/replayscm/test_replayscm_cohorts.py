@@ -185,8 +185,7 @@ def formulas(names: list[str], nodes: int) -> Iterator[Any]:
 
 
 def test_kill_coverage_by_going_through_all_small_formulas() -> None:
-    """A second enumerator and interpreter, over two programs of four and five variables. The share
-    of shortcuts that later worlds rule out lies in its band, too."""
+    """A second enumerator and interpreter, over two programs of four and five variables."""
     settings = planning.Generation(
         variables=(4, 5), proposals=20, survivor_reduction=(0.3, 0.9), scored_worlds=1,
         scored_cells=1, disambiguation=False,

@@ -267,8 +267,7 @@ REFERENCE, ALTERNATIVE = (
 
 
 def test_case_three_witness() -> None:
-    """With X4 = 1, X8 = 0, X3 = 1 the reference gives X6 = 0, X5 = 1, the alternative 1 and 0.
-    PairDisagreementRate is 1.000 and CellDifferenceRate 0.375 under do(X7 = 1)."""
+    """With X4 = 1, X8 = 0, X3 = 1 the reference gives X6 = 0, X5 = 1, the alternative 1 and 0."""
     assert separation(REFERENCE, ALTERNATIVE, "X7", 1) == (1.0, 0.375)
     assert best_separation(REFERENCE, ALTERNATIVE) == 1.0
     assert separation(REFERENCE, ALTERNATIVE, "X7", 0)[0] == 0.0

@@ -207,8 +207,7 @@ def _changed(old: str, new: str) -> Spoil:
     ],
 )
 def test_a_story_against_the_rules_is_revised(model, settings, spoil, says) -> None:
-    """The deterministic verifier must pass a story before the model is asked to judge it: an effect
-    more or less, or a sentence that is not there, is what the audit would find."""
+    """The deterministic verifier must pass a story before the model is asked to judge it."""
     model.script["writer"] = [spoil]
     tell(settings)
     assert model.roles["writer"] == 2 and model.roles["verifier"] == 1

@@ -167,8 +167,7 @@ def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
 
 
 def test_names_never_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two thousand collider-like scenes of one motif cannot all have names of their own; once they
-    could not be planned."""
+    """Two thousand collider-like scenes of one motif cannot all have names of their own."""
     name = Namer.name
     given_out = lambda *told: name(*told) if told[-1] == ("yes",) else None  # noqa: E731
     monkeypatch.setattr(Namer, "name", given_out)

@@ -42,8 +42,7 @@ def _scenes() -> list[SceneToTell]:
 
 @pytest.mark.parametrize("words", [words for words in VERBALISERS if words not in BY_MODEL])
 def test_a_reader_that_shares_nothing_with_the_frames_reads_the_stories(words: str) -> None:
-    """Whatever the words, the facts are the same: clear English can be read without knowing how it
-    was made."""
+    """Whatever the words, the facts are the same."""
     scores = []
     for number, scene in enumerate(_scenes()):
         told = VERBALISERS[words](scene, hmac_key(KEY, str(number)))
@@ -70,8 +69,7 @@ def test_mechanisms_are_told_with_their_own_effects() -> None:
 
 
 def test_anonymous_names_are_letters_that_are_no_role() -> None:
-    """Twelve nodes are possible, and few letters stand for nothing else: doubled ones are names of
-    graphs with more nodes than single letters alone."""
+    """Twelve nodes are possible, and few letters stand for nothing else."""
     for count in (3, 8, 9, 16):
         kinds: dict[str, Kind] = {f"n_{i}": "continuous" for i in range(count)}
         _, variables = letter_scene(np.random.default_rng(count), kinds)

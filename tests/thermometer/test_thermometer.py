@@ -1,8 +1,4 @@
-"""The papers' metrics of stored answers to a stored release are what they were, to the last digit.
-
-The bytes are graded as they stand, so this fails for no change of seeds, builder or baselines; see
-README.md beside it.
-"""
+"""The papers' metrics of stored answers to a stored release stay equal to the last digit."""
 
 import duckdb
 import pytest

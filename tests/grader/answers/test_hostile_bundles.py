@@ -1,8 +1,4 @@
-"""Hostile bundles: ``answers.jsonl``, ``answers.parquet``, packed submissions, what lies beside.
-
-Also files that are no ordinary files, no answers, or answers twice; what may be wrong with a single
-one is in ``malformations.py``.
-"""
+"""Hostile bundles: ``answers.jsonl``, ``answers.parquet``, packs, and what lies beside them."""
 
 import json
 import os
@@ -275,8 +271,7 @@ def test_a_card_that_is_a_folder_or_a_pipe_is_a_notice(runner: Runner, gold: Pat
 
 
 def test_what_is_no_ordinary_file_is_not_read(runner: Runner, gold: Path) -> None:
-    """A link could grade someone else's file, a FIFO hangs, a device never ends. Each is the answer
-    to one task; a table, which may be longer, is a byte too long as well."""
+    """A link could grade someone else's file, a FIFO hangs, a device never ends."""
     names = [name for name in TASKS if answer_file(name).endswith(".json")]
     odd = dict(zip(names, ODD_FILES.values(), strict=False))
     odd["predict"] = ODD_FILES["a byte too long"]

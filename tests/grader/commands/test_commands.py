@@ -237,8 +237,7 @@ def test_explain_lists_the_edges_that_differ_beside_the_truth_only(runner, gold)
 
 
 def test_answers_meant_for_something_else_are_remarked_on(runner, gold, tmp_path):
-    """Zero points without a word sends people looking for a bug in their agent. Ids of two builds
-    may be the same while their tasks are not; ``run.json`` knows."""
+    """Zero points without a word sends people looking for a bug in their agent."""
     run = runner.run("grade", gold, *runner.test, "--exam", "all", "--quiet")
     assert "none of the answers is to a task of split test" in run.err
     packed = tmp_path / "packed.parquet"

@@ -161,8 +161,7 @@ WAYS = ("fixed", "paper")
 
 @pytest.fixture
 def mixed(gold: Path) -> Path:
-    """Right but for a number that is left out and one that is withheld: the paper's reading drops
-    the one and counts the other among its binaries; ours charges both."""
+    """Right but for a number that is left out and one that is withheld."""
     (gold / answer_file("ate")).unlink()
     put(gold, "ett", json.dumps({"value": None}))
     return gold

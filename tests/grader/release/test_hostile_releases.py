@@ -20,8 +20,7 @@ EVIL = (
 
 
 def test_a_path_is_made_of_plain_names_alone(tmp_path: Path) -> None:
-    """The one function that makes paths from names of strangers; a manifest's values may be
-    anything."""
+    """The one function that makes paths from names of strangers."""
     for name in ("cds-7f3a91c2d04be516", "a", "A.b_c-9", "x" * 80, "null", "com"):
         assert path_inside(tmp_path, name, ".json") == tmp_path / f"{name}.json"
     assert not any(map(is_plain, (*EVIL, None, 3, ["a"], b"a")))

@@ -111,8 +111,7 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(runner, secret, t
 
 @pytest.mark.parametrize("part", [{}, {"exam": "all"}, {"track": "causalds"}])
 def test_a_first_figure_waits_until_its_team_is_listed(part, exam, tmp_path):
-    """A new name cost nothing, and told as much as the first submission of a known team. So did a
-    part or a sum of exams, of the same tasks."""
+    """A new name cost nothing, and told as much as the first submission of a known team."""
     path, ladder = tmp_path / "ledger.json", Ladder(130)
     exam = replace(exam.split, **part).choose_exam_for()
     held = {"answers": "a", "points": 50.0, "instances": ladder.instances}

@@ -134,8 +134,7 @@ def replayed(pool: str, k: int, train: float, heldout: float, **more: Any) -> Sc
 
 
 def system(name: str, shift: float) -> dict[str, Any]:
-    """Two programs in each cohort: base 0.8 and 0.4 of the held-out worlds, Match better by
-    ``shift``; a program of the base cohort is train-exact."""
+    """Two programs in each cohort."""
     scores = []
     for order in ("Ord", "Hid"):
         for k, low in enumerate((0.8, 0.4)):
@@ -279,8 +278,7 @@ LINE = re.compile(r"^\| (?P<number>[^|]+) \| [^|]+ \| `(?P<heading>[^`]+)` \| pa
 @pytest.mark.slow
 @pytest.mark.parametrize("track", ["causalds", "replayscm", "ccr", "causalab"])
 def test_every_table_and_figure_has_its_place(track, root, boards):
-    """The pages in docs name sections; each stands on the board of ``mini`` and is not empty. What
-    compares alternatives with inductions needs every task of the split."""
+    """The pages in docs name sections."""
     found = list(LINE.finditer((root / f"docs/papers/{track}.md").read_text("utf-8")))
     assert len(found) > 5
     (own,) = [text for text in boards[track].split("<section>") if f"<h2>{track}</h2>" in text]
