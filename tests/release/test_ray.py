@@ -178,4 +178,4 @@ def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
         list(nodes.map(kill, part_jobs(few, tmp_path / "parts", False)))
     nowhere = Cluster(cluster.address, "nosuch://bucket")
     with pytest.raises(UsageError, match="--staging nosuch://bucket: cannot be used"):
-        list(nowhere.map(fail, part_jobs(few, tmp_path / "parts", False)))
+        list(nowhere.map(fail, part_jobs(few, tmp_path / "parts", True)))
