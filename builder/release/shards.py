@@ -11,7 +11,9 @@ person wants, the schema of the answer, and where truth is public the right answ
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from itertools import islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -242,34 +244,48 @@ class FlatJob:
 
 
 def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
-    """Write the config ``tasks`` of a split in the order of ids; return its shards."""
-    tasks = (row for track in tracks.values() for row in _flat_rows(job, track))
-    batches = iter(lambda: list(islice(tasks, GROUP_ROWS)), [])
-    tables = [table_from_rows(batch, FLAT) for batch in batches]
-    order = pc.sort_indices(pa.chunked_array(table["task_id"].chunk(0) for table in tables))
-    schema, places = schema_with_canary(FLAT, job.canary), _row_places(len(order))
+    """Write the config ``tasks`` of a split in the order of ids; return its shards. The rows are
+    made once to count their bytes and once to write them: they may be larger than the memory."""
+    schema = schema_with_canary(FLAT, job.canary)
+    sizes = [table.nbytes for table in _flat_groups(job, tracks)]
+    cuts, groups = _spread(len(sizes), sum(sizes)), _flat_groups(job, tracks)
     return [
-        write_shard(CONFIG, job.split, job.public, schema, place, groups)
-        for place, groups in _gather_shards(lambda: tables, order, places)
+        write_shard(
+            CONFIG,
+            job.split,
+            job.public,
+            schema,
+            (index, len(cuts)),
+            list(islice(groups, last - first)),
+        )
+        for index, (first, last) in enumerate(cuts)
     ]
 
 
+def _flat_groups(job: FlatJob, tracks: Mapping[str, Track]) -> Iterator[pa.Table]:
+    """Yield the row groups of the config ``tasks``, one in memory at a time."""
+    by_track = [_flat_rows(job, track) for track in tracks.values()]
+    tasks = merge(*by_track, key=itemgetter("task_id"))
+    while batch := list(islice(tasks, GROUP_ROWS)):
+        yield table_from_rows(batch, FLAT)
+
+
 def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:
-    """Yield the rows of the config ``tasks`` for one track. Answers are None unless truth is
-    public."""
-    truths, labels = {}, {}
-    if job.answered:
-        paths = (
-            shards(job.public, f"{track.name}_{name}", job.split) for name in ("truth", "labels")
-        )
-        truths, labels = ({next(iter(row.values())): row for row in rows(own)} for own in paths)
+    """Yield the rows of the config ``tasks`` for one track in the order of ids. Answers are None
+    unless truth is public."""
+    tasks, truths, labels = (
+        rows(shards(job.public, f"{track.name}{end}", job.split))
+        for end in ("", "_truth", "_labels")
+    )
+    by_instance = {row["instance_id"]: row for row in labels} if job.answered else {}
     schemas: dict[str, str] = {}
-    for row in rows(shards(job.public, track.name, job.split)):
+    for row in tasks:
         name, answer = row["answer_schema"], None
         if name not in schemas:
             schemas[name] = canonical_json(answer_schema(f"answers/{name}"))
         if job.answered:
-            task, truth = read_task(row, truths, labels, track)
+            right = next(truths)  # rows of both are in the order of ids
+            task, truth = read_task(row, {right["task_id"]: right}, by_instance, track)
             answer = task.shape.gold(task, truth)
         alike = {column: row[column] for column in _ALIKE}
         yield {**alike, "answer_schema_json": schemas[name], "answer": answer}
