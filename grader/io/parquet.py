@@ -58,21 +58,23 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def connect() -> duckdb.DuckDBPyConnection:
-    """Return a connection to the process's in-memory database, with temporary tables of its own.
+def connect(*, closed: bool = False) -> duckdb.DuckDBPyConnection:
+    """Return a connection to an in-memory database of the process, with temporary tables of its
+    own; to one that reads and writes no file where it is ``closed``.
 
     All connections share a database, since making one takes as long as reading a small exam.
     """
-    return _database(os.getpid()).cursor()
+    return _database(os.getpid(), closed).cursor()
 
 
 @cache
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """Make the in-memory database of a process (its id: a forked one must not use this).
+def _database(process: int, closed: bool) -> duckdb.DuckDBPyConnection:
+    """Make an in-memory database of a process (its id: a forked one must not use this).
 
     It has one thread, so that equal input gives equal bytes, and caches no content of files.
     """
-    return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
+    access = {"enable_external_access": "false"} if closed else {}
+    return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false", **access})
 
 
 def check_footer_length(handle: BinaryIO) -> None:
@@ -108,11 +110,15 @@ def check_size(connection: duckdb.DuckDBPyConnection, path: Path, rows: int) -> 
 def check_texts(connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequence[str]) -> None:
     """Raise ``UsageError`` for a text of over 4 MiB in one of the text ``columns`` of a shard, or
     a column that repeats texts for more than a hundred times the bytes of its file."""
+    if not columns:
+        return
     most = max(1 << 30, 100 * path.stat().st_size)
-    for name in columns:
-        length = f"strlen({identifier(name)})"
-        ((longest, total),) = read(connection, [path], (f"max({length})", f"sum({length})"))
-        if (longest or 0) > _MAX_CELL or (total or 0) > most:
+    lengths = [f"strlen({identifier(name)})" for name in columns]
+    figures = [f"{figure}({length})" for figure in ("max", "sum") for length in lengths]
+    ((*found,),) = read(connection, [path], figures)
+    for place, name in enumerate(columns):
+        longest, total = found[place] or 0, found[len(columns) + place] or 0
+        if longest > _MAX_CELL or total > most:
             what = f"a text of over {_MAX_CELL >> 20} MiB, or over {most >> 20:,} MiB in all"
             raise UsageError(f"{path}: column {name} holds {what}; tell the release's maintainer")
 

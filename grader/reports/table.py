@@ -7,8 +7,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Self
 
-import duckdb
-
 from grader.answers.submission import USAGE_FIGURES, amount_of, mean_usage
 from grader.io import parquet
 from grader.io.files import replacing
@@ -16,7 +14,6 @@ from grader.io.jsonio import canonical_json
 from grader.scoring.model import CheckedAnswer, Score, Truth
 
 _GRADER: Final = Path(__file__).parents[1]
-_CLOSED: Final[dict[str, Any]] = {"threads": 1, "enable_external_access": "false"}
 _ROWS_AT_ONCE: Final = 5_000
 """Parameters are held several times over while they are bound."""
 
@@ -29,10 +26,10 @@ def sql(name: str) -> str:
 
 
 class ScoreTable:
-    """A DuckDB in memory with the table ``scores``, one row a task; a ``with`` block closes it."""
+    """A database in memory with the table ``scores``, a row a task; a ``with`` block closes it."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
-        self.connection = duckdb.connect(config=_CLOSED)
+        self.connection = parquet.connect(closed=True)
         self.run("schema")
         names = [field.name for field in fields(Score)]
         self.fill("scores", names, map(attrgetter(*names), scores))

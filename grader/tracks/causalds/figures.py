@@ -5,8 +5,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-import duckdb
-
+from grader.io import parquet
 from grader.reports.table import ScoreTable, TrackResults, sql
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
@@ -225,9 +224,9 @@ def composite_ranks(systems: Sequence[Mapping[str, Any]]) -> list[float | None]:
     """
     if len(systems) < 2:
         return [None] * len(systems)
-    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
+    with parquet.connect(closed=True) as connection:
         types = ", ".join(f"{column} DOUBLE" for column in COLUMNS)
-        connection.execute(f"CREATE TABLE systems (system INTEGER, {types})")
+        connection.execute(f"CREATE TEMP TABLE systems (system INTEGER, {types})")
         for place, reading in enumerate(systems):
             row = [place, *(reading.get(column) for column in COLUMNS)]
             connection.execute("INSERT INTO systems VALUES (?, ?, ?, ?)", row)
