@@ -1,7 +1,4 @@
-"""Workers give every result, or say what failed, and leave no trace of how many they are.
-
-They import this module, so it imports little.
-"""
+"""Workers give every result, or say what failed. They import this module: it imports little."""
 
 import os
 import time
