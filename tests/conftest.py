@@ -19,18 +19,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 _FIRST = (
     "release/test_gate_answers.py",
-    "release/test_building.py",
+    "grader/board/test_board.py",
     "release/test_gate.py",
     "project/test_docs.py",
-    "causalds/test_causalds_views.py",
-    "causalds/test_causalds_wording.py",
-    "grader/answers/test_hostile_bundles.py",
-    "causalds/test_causalds_plan.py",
-    "grader/commands/test_commands.py",
-    "ccr/test_ccr_reasoners.py",
-    "causalds/test_causalds_audit.py",
+    "grader/release/test_damaged_releases.py",
+    "release/test_planted_faults.py",
+    "release/test_leak.py",
     "causalds/test_causalds_blueprint.py",
-    "equations/test_scm_quantities.py",
+    "grader/commands/test_printable_output.py",
+    "grader/reports/test_ledger.py",
+    "grader/answers/test_hostile_bundles.py",
+    "grader/test_standalone.py",
+    "thermometer/test_thermometer.py",
 )
 """The files that take longest, in the order in which they are begun with. The first builds what
 others wait for, which the next do not need; at the end of a run only short ones are left."""

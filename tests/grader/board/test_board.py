@@ -53,10 +53,10 @@ def work(what: str) -> bytes:
     return what.encode()
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_work_that_fails_costs_itself_alone(workers: int) -> None:
+def test_work_that_fails_costs_itself_alone() -> None:
+    """The second try of what failed has one worker, whatever their number."""
     things = ["reserves", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
-    found = dict(run_limited(work, things, workers, WorkLimits(1 << 30, 1.5)))
+    found = dict(run_limited(work, things, 3, WorkLimits(1 << 30, 1.5)))
     told = [found[place] for place in range(len(things))]
     reasons = [one.reason if isinstance(one, WorkFailure) else one.decode() for one in told]
     assert reasons == [
