@@ -17,8 +17,7 @@ def threads(_: int) -> set[int]:
 
 
 def whoami(_: int) -> int:
-    """Takes a moment, so that every worker does something."""
-    time.sleep(0.05)
+    time.sleep(0.05)  # so that every worker does something
     return os.getpid()
 
 

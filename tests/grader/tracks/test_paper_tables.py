@@ -296,8 +296,10 @@ def boards(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
 
     place = tmp_path_factory.mktemp("papers")
     at = ["--release", str(mini_release), "--exam", "mini"]
-    for name in ("constant", "naive", "solver", "gold"):
+    for size, name in enumerate(("constant", "naive", "solver", "gold"), 1):
         assert baseline([name, *at, "--out", str(place / "answers" / name)]) == 0
+        stated = f'{{"system": "{name}", "billion_parameters": {size}}}'
+        (place / "answers" / name / "run.json").write_text(stated, "utf-8")
     twice = place / "answers" / "twice"
     shutil.copytree(place / "answers" / "gold", twice / "attempt-1")
     shutil.copytree(place / "answers" / "naive", twice / "attempt-2")
@@ -316,6 +318,5 @@ def boards(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 
 def drawn(page: Path, answers: Path, at: list[str]) -> str:
-    words = ["leaderboard", str(answers), *at, "--html", str(page)]
-    assert main(words) == 0
+    assert main(["leaderboard", str(answers), *at, "--html", str(page)]) == 0
     return page.read_text("utf-8")
