@@ -6,7 +6,11 @@ from pathlib import Path
 SMALLER = {
     "mini.toml": {
         'version = "0.1.0"\n': 'version = "0.1.0"\nfloor_tasks = 3\n',
-        "scenes = 36": "scenes = 18",
+        # Those motifs that ten scenes need to be asked every variant.
+        "scenes = 36": (
+            "scenes = 10\nmotifs = { chain = 1, fork = 1, collider = 1, confounding = 2, "
+            "mediation = 2, frontdoor = 1, iv = 1, double_nc = 1 }"
+        ),
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
         "simulation = 6\ndirect = 6\ndeductive = 8\nlinear = 6": (
             "simulation = 3\ndirect = 3\ndeductive = 4\nlinear = 3"
