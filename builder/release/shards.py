@@ -9,7 +9,7 @@ loads. It is made from the written shards and says nothing that these do not say
 person wants, the schema of the answer, and where truth is public the right answer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice, pairwise
@@ -91,28 +91,20 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
     for each row group. Raises ``ValueError`` when two rows have the same id. Runs in a worker.
     """
     order, places = _row_groups(job)
+    size = sum(read_staged(folder, job.config).nbytes for folder in job.parts)
+    cuts = _spread(len(places) - 1, size)
     shards, committed = list[Shard](), list[list[pa.Table]]()
-    # Mapped one at a time: a config may be larger than the memory there is.
-    for place, groups in _gather_shards(
-        lambda: (read_staged(folder, job.config) for folder in job.parts), order, places
-    ):
+    for index, (first, last) in enumerate(cuts):
+        # Mapped one at a time: a config may be larger than the memory there is.
+        tables = (read_staged(folder, job.config) for folder in job.parts)
+        begin, bounds = places[first], pairwise(places[first : last + 1])
+        shard = _take(tables, order[begin : places[last]].to_numpy().astype(np.int64))
+        groups = [shard.slice(start - begin, end - start) for start, end in bounds]
+        place = (index, len(cuts))
         shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
         if job.row_salts is not None:
             committed.append([_commitments(job, job.row_salts, table) for table in groups])
     return shards, committed
-
-
-def _gather_shards(
-    tables: Callable[[], Iterable[pa.Table]], order: pa.Array, places: Sequence[int]
-) -> Iterator[tuple[tuple[int, int], list[pa.Table]]]:
-    """Yield the place of each shard, see :func:`write_shard`, with its row groups: rows in
-    ``order``, a group from each of ``places`` to the next. One shard is in memory at a time. Rows
-    are numbered through all of ``tables``, which are asked for anew for each shard."""
-    cuts = _spread(len(places) - 1, sum(table.nbytes for table in tables()))
-    for index, (first, last) in enumerate(cuts):
-        begin, bounds = places[first], pairwise(places[first : last + 1])
-        shard = _take(tables(), order[begin : places[last]].to_numpy().astype(np.int64))
-        yield (index, len(cuts)), [shard.slice(start - begin, end - start) for start, end in bounds]
 
 
 def _take(tables: Iterable[pa.Table], numbers: npt.NDArray[np.int64]) -> pa.Table:
@@ -224,12 +216,7 @@ def _row_groups(job: ConfigJob) -> tuple[pa.Array, list[int]]:
             starts.append(place)  # of an instance, where rows are views of one
     if job.config.endswith(SCENES):
         return order, [*starts[::GROUP_SCENES], len(ids)]
-    return order, _row_places(len(ids))
-
-
-def _row_places(count: int) -> list[int]:
-    """Return where row groups of ``GROUP_ROWS`` rows begin, and last the number of rows."""
-    return [*range(0, count, GROUP_ROWS), count]
+    return order, [*range(0, len(ids), GROUP_ROWS), len(ids)]
 
 
 @dataclass(frozen=True, slots=True)
