@@ -126,3 +126,11 @@ def by_view(one: BuiltInstance) -> dict[str, dict[str, Any]]:
 
 def values(row: Mapping[str, Any], part: str) -> dict[str, np.ndarray]:
     return {c["name"]: np.asarray(c["values"]) for c in row[part]}
+
+
+def part(prompt: str, title: str) -> str:
+    return prompt.partition(f"\n## {title}\n\n")[2].partition("\n\n## ")[0]
+
+
+def has_binary(record: Mapping[str, Any]) -> bool:
+    return any(record["variables"][node]["kind"] == "binary" for node in record["columns"])

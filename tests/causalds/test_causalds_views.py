@@ -4,12 +4,14 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from causalds_scenes import by_view, in_views, plain, plan, specs, values, world
+from causalds_scenes import by_view, has_binary, in_views, part, plain, plan, specs, values, world
 
 from builder.commands.main import main
 from builder.equations.equation import Parent
@@ -30,6 +32,16 @@ from grader.pages.graph import layered_graph
 from grader.tracks.causalds.tables import world_graph
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
+
+
+@cache
+def viewed() -> tuple[tuple[Any, ...], ...]:
+    """Task row, its declared inputs, world and scene of every task of scenes in three views."""
+    return tuple(
+        (task, json.loads(task["inputs_json"]), world(built), built)
+        for built in in_views()
+        for task in built.rows["causalds"]
+    )
 
 
 def test_truths_and_verdicts_are_the_same_in_every_view() -> None:
@@ -84,8 +96,8 @@ def test_views_share_their_rows_and_show_replaced_variables_in_calibration_rows_
         clean = values(rows["clean"], "data")
         assert rows["clean"]["calibration"] == []
         for view in ALL_VIEWS[1:]:
-            for part in ("data", "test_features"):
-                shown, own = values(rows["clean"], part), values(rows[view], part)
+            for kind in ("data", "test_features"):
+                shown, own = values(rows["clean"], kind), values(rows[view], kind)
                 assert all(np.array_equal(shown[name], own[name]) for name in shown.keys() & own)
                 assert len({v.size for v in (*shown.values(), *own.values())}) == 1
             bundles = record["views"][view]["bundles"]
@@ -285,3 +297,61 @@ def test_recoverability_is_that_of_a_case_worked_by_hand() -> None:
     assert found["naive"] == pytest.approx(0.5, abs=0.03)
     assert found["joint"] == pytest.approx(2 / 3, abs=0.03)
     assert found["gap"] == pytest.approx(found["misspecification"] + found["information_gain"])
+
+
+def test_no_variable_is_shown_on_a_reversed_scale_and_measurements_may_be() -> None:
+    """Measured or not, a larger number is more of the variable."""
+    slopes = []
+    for built in in_views():
+        scenes = {row["view"]: row for row in built.rows["causalds_scenes"]}
+        record = world(built)
+        for view in ("proxy", "proxy_hard"):
+            rows_, shown = values(scenes[view], "calibration"), record["views"][view]
+            for node, bundle in shown["bundles"].items():
+                name = record["variables"][node]["name"]
+                slopes += [
+                    np.corrcoef(rows_[one["column"]], rows_[name])[0, 1]
+                    for one in bundle["measurements"]
+                ]
+    assert min(slopes) < -0.3 and max(slopes) > 0.3
+    for task, _, record, _ in viewed():
+        data = task["input_mode"] == "data"
+        assert ("never reversed" in part(task["prompt"], "Scale")) == data
+        measured = bool(record["views"][task["view"]]["bundles"])
+        assert ("rise or fall with its variable" in task["prompt"]) == (data and measured)
+
+
+def test_a_prediction_names_only_columns_that_are_there_to_be_left_out() -> None:
+    """A measured outcome has no column of its own; its measurements are what is held back."""
+    seen = set()
+    for task, inputs, record, built in viewed():
+        if task["family"] != "prediction":
+            continue
+        measured = record["outcome"] in record["views"][task["view"]]["bundles"]
+        outcome = inputs["outcome"]
+        (scene,) = (s for s in built.rows["causalds_scenes"] if s["view"] == task["view"])
+        there = outcome in {column["name"] for column in scene["columns"]}
+        assert there is not measured
+        question = part(task["prompt"], "Question")
+        assert ("but that one" in question) == there
+        assert (f"but the measurements of **{outcome}**" in question) == measured
+        seen.add(measured)
+    assert seen == {True, False}
+
+
+def test_a_measured_binary_variable_is_listed_with_its_values() -> None:
+    """The scale section says that binary variables are 0 and 1 'as listed above'."""
+    met = 0
+    for task, _, record, _ in viewed():
+        if task["input_mode"] == "story":
+            continue
+        assert ("as listed above" in part(task["prompt"], "Scale")) == has_binary(record)
+        listed = part(task["prompt"], "Measurements")
+        for node in record["views"][task["view"]]["bundles"]:
+            variable = record["variables"][node]
+            states = variable["states"] or ("", "")
+            kind = "continuous" if variable["kind"] == "continuous" else "binary: 1 if"
+            (line,) = (x for x in listed.split("\n") if x.startswith(f"- {variable['name']} ("))
+            assert f"({kind}" in line and states[0] in line and states[1] in line
+            met += variable["kind"] == "binary"
+    assert met > 20
