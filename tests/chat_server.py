@@ -59,8 +59,7 @@ def replies(messages: list[dict[str, Any]]) -> int:
 
 @dataclass
 class Server:
-    """The running server: its address; of every request it has seen what was asked, by which key,
-    and when."""
+    """The address of a running server; what each request asked, by which key, and when."""
 
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)

@@ -100,8 +100,7 @@ def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["mini", "leak-400", "private-example", pytest.param("main", marks=pytest.mark.slow)],
+    "name", ["mini", "leak-400", "private-example", pytest.param("main", marks=pytest.mark.slow)]
 )
 def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
     """What documentation and tests build must at least parse, and plan."""

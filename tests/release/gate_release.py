@@ -66,8 +66,7 @@ def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | No
 def replace_table(
     release: Path, side: str, name: str, change: Callable[[pa.Table], pa.Table]
 ) -> None:
-    """Changes the table of a config's first shard and puts its new hash and row count into the
-    manifest."""
+    """Changes a config's first shard and puts its new hash and row count into the manifest."""
     (path,) = (release / side).glob(f"{name}-00000-of-*.parquet")
     table = change(pq.read_table(path))
     pq.write_table(table, path)
