@@ -77,7 +77,8 @@ def check(model: type[Made], table: TomlTable) -> Made:
     except ValidationError as error:
         fault = min(error.errors(), key=lambda one: one["type"] == "missing")
         what = _fault_message(fault, table.values, adapter.json_schema())
-        raise UsageError(table.where + what) from None
+    # Outside: as its context, pydantic's error would hide what it holds from the garbage collector.
+    raise UsageError(table.where + what)
 
 
 def _fault_message(fault: ErrorDetails, value: Any, whole: Mapping[str, Any]) -> str:
