@@ -15,7 +15,6 @@ from grader.release.release import ReleaseFolder
 FRAMEWORK: Final = "causal-exams"
 """The identifier of this grader among the frameworks that the Hub knows."""
 FOLDER: Final = ".eval_results"
-_DIGITS: Final = 1
 
 
 def task_id(split: str, exam: str, track: str | None = None) -> str:
@@ -44,7 +43,7 @@ def eval_results(report: Mapping[str, Any], address: Address, release: ReleaseFo
         EvalResultEntry(
             dataset_id=address.repo,
             task_id=task_id(split, report["exam"], track),
-            value=round(part["skill"], _DIGITS),
+            value=round(part["skill"], 1),
             # The client keeps each commit in a folder called after it.
             dataset_revision=release.public.path.name,
             date=date if isinstance(date, str) else None,

@@ -52,7 +52,7 @@ _KEPT: Final = ("day", "pull_request", "team", "system", "setting", "split", "ex
 """Members of a row that a rescoring leaves as they were."""
 
 Outcome = dict[str, Any] | str
-"""A report or a card, or why there is none."""
+"""A report, or why there is none."""
 Thing = TypeVar("Thing")
 
 
@@ -131,55 +131,49 @@ def _evaluate_batch(
 ) -> dict[Delivery, Row]:
     """Return the rows of some submissions, in order, without those to another release."""
     files: dict[Delivery, Path] = {}
-    refused = {one: one.refused for one in batch if one.refused}
+    outcomes: dict[Delivery, Outcome] = {}
     for one in batch:
-        if one not in refused:
-            try:
-                files[one] = download(api, setup.inbox, one, setup.work)
-            except UsageError as error:
-                if not str(error).startswith(one.path):
-                    raise  # the Hub's fault, not the submitter's
-                refused[one] = str(error)
-    cards = _read_cards(files)
-    outcomes = dict(_grade_files(files, cards, setup))
+        file = None if one.refused else download(api, setup.inbox, one, setup.work)
+        if file is None:
+            wrong = f"{one.path}: its file name is not its SHA-256; hand it in with `submit`"
+            outcomes[one] = one.refused or wrong
+        else:
+            files[one] = file
+    cards: dict[Delivery, dict[str, Any]] = {}
+    read = list(files)
+    for place, card in run_limited(_read_card, [files[one] for one in read], 1, _CARDS):
+        if isinstance(card, WorkFailure):
+            outcomes[read[place]] = card.reason
+        else:
+            cards[read[place]] = json.loads(card)
+    outcomes |= _grade_files(files, cards, setup)
     rows = {}
     for one in batch:
-        if one in refused:
-            rows[one] = {**row_of(one, None, {}, setup, refused[one]), "status": REFUSED}
-        elif one in outcomes:
-            card = cards[one]
-            stated = {} if isinstance(card, str) else card
-            rows[one] = row_of(one, files[one], stated, setup, outcomes[one])
+        if one in outcomes:
+            rows[one] = row_of(one, files.get(one), cards.get(one, {}), setup, outcomes[one])
+            if one not in files:
+                rows[one]["status"] = REFUSED
     return rows
 
 
-def _read_cards(files: Mapping[Delivery, Path]) -> dict[Delivery, Outcome]:
-    """Return the card of each submission, each read in a process of its own."""
-    order = list(files)
-
-    def work(path: Path) -> bytes:
-        try:
-            return json.dumps(card_of(path)).encode("ascii")
-        except (Unreadable, BadJson) as error:
-            why = str(error).replace(str(path), path.name)
-            raise UsageError(f"cannot be read ({why}); hand it in with `submit`") from None
-
-    return {
-        order[place]: outcome.reason if isinstance(outcome, WorkFailure) else json.loads(outcome)
-        for place, outcome in run_limited(work, [files[one] for one in order], 1, _CARDS)
-    }
+def _read_card(path: Path) -> bytes:
+    """Return the card of a submission as JSON; raises ``UsageError`` where it cannot be read."""
+    try:
+        return json.dumps(card_of(path)).encode("ascii")
+    except (Unreadable, BadJson) as error:
+        why = str(error).replace(str(path), path.name)
+        raise UsageError(f"cannot be read ({why}); hand it in with `submit`") from None
 
 
 def _grade_files(
-    files: Mapping[Delivery, Path], cards: Mapping[Delivery, Outcome], setup: EvaluationSetup
+    files: Mapping[Delivery, Path],
+    cards: Mapping[Delivery, Mapping[str, Any]],
+    setup: EvaluationSetup,
 ) -> Iterator[tuple[Delivery, Outcome]]:
     """Yield the outcome of each submission to this release, exam by exam."""
     groups: dict[tuple[str, str], list[Delivery]] = {}
-    for one in files:
-        card = cards[one]
-        if isinstance(card, str):
-            yield one, card
-        elif card.get("release_sha256") is None:
+    for one, card in cards.items():
+        if card.get("release_sha256") is None:
             yield one, "it does not say to which release it is; hand it in with `submit`"
         elif card["release_sha256"] == setup.sha256:
             groups.setdefault((_name(card, "split"), _name(card, "exam")), []).append(one)
@@ -216,15 +210,17 @@ def reports(
         exam, list(sources), workers=setup.workers, limits=setup.limits, budget=setup.budget,
         documents=True,
     )  # fmt: skip
-    entries = [result for result in results if isinstance(result, Entry)]
+    entries = []
+    for result in results:
+        if isinstance(result, Entry):
+            entries.append(result)
+        else:
+            reason = result.reason.replace(str(result.source), result.source.name)
+            yield sources[result.source], reason
     if exam.keeps_ledger and entries:
         entries = with_figures(setup.ledger, exam, entries)
     for entry in entries:
         yield sources[entry.source], entry.report
-    for result in results:
-        if not isinstance(result, Entry):
-            reason = result.reason.replace(str(result.source), result.source.name)
-            yield sources[result.source], reason
 
 
 def row_of(
@@ -275,12 +271,11 @@ def rescore(
         for some in _batches(group, setup.workers):
             files: dict[Path, Delivery] = {}
             for row in some:
-                path = path_of(row["team"], row["id"])
+                path, sha256 = path_of(row["team"], row["id"]), row["submission_sha256"]
                 one = Delivery(row["id"], row["team"], row["day"], path, row["pull_request"])
-                file, sha256 = None, row["submission_sha256"]
-                if path in there:
-                    file = download_graded(api, setup.inbox, one, sha256, setup.work, "main")
-                if file is not None:
+                if path in there and (
+                    file := download_graded(api, setup.inbox, one, sha256, setup.work, "main")
+                ):
                     files[file] = one
                 else:
                     who = f"{row['id']}  {row['team']}"

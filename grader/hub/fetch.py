@@ -40,10 +40,9 @@ def _cached_folder(api: "HfApi", address: Address) -> Path | None:
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     with suppress(LocalEntryNotFoundError, UsageError):
-        folder = _snapshot(api, address, (MANIFEST,), local=True)
-        side = Side.open(folder)
+        side = Side.open(_snapshot(api, address, (MANIFEST,), local=True))
         if all(side.file(name).is_file() for name in side.manifest["shards"]):
-            return folder
+            return side.path
     return None
 
 
@@ -62,8 +61,7 @@ def _download(api: "HfApi", address: Address) -> Path:
                 "tell its maintainer"
             )
     papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
-    folder = _snapshot(api, address, (MANIFEST, *papers, *shards))
-    side = Side.open(folder)
+    side = Side.open(_snapshot(api, address, (MANIFEST, *papers, *shards)))
     for name in shards:
         try:
             side.check(name)
@@ -75,7 +73,7 @@ def _download(api: "HfApi", address: Address) -> Path:
             raise UsageError(
                 f"{address}: {name} came damaged and was removed; run the same command again"
             ) from None
-    return folder
+    return side.path
 
 
 def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:

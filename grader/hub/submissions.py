@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors, list_files
 from grader.hub.results import FOLDER as RESULTS
 from grader.io.files import file_sha256
@@ -127,11 +126,11 @@ def _in_pull(
 
 def download(
     api: "HfApi", repo: str, one: Delivery, folder: Path, revision: str | None = None
-) -> Path:
-    """Download the file of a submission to ``folder/<id>/<team>.parquet`` and return that path.
+) -> Path | None:
+    """Download the file of a submission to ``folder/<id>/<team>.parquet`` and return that path, or
+    None where its bytes are not those that its id stands for.
 
-    ``revision`` is that of its pull request by default. Raises ``UsageError``, also where its bytes
-    are not those that its id stands for.
+    ``revision`` is that of its pull request by default. Raises ``UsageError``.
     """
     target = path_inside(path_inside(folder, one.id), one.team, ".parquet")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +148,7 @@ def download(
         shutil.copyfile(found, target)
         if submission_id(target) == one.id:
             return target
-    raise UsageError(f"{one.path}: its file name is not its SHA-256; hand it in with `submit`")
+    return None
 
 
 def download_graded(
@@ -160,13 +159,8 @@ def download_graded(
     A pull request is its submitter's, and the id is too short to prove a file. Raises
     ``UsageError`` for a fault of the Hub's.
     """
-    try:
-        file = download(api, repo, one, folder, revision)
-    except UsageError as error:
-        if not str(error).startswith(one.path):
-            raise
-        return None
-    return file if file_sha256(file) == sha256 else None
+    file = download(api, repo, one, folder, revision)
+    return file if file is not None and file_sha256(file) == sha256 else None
 
 
 def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:

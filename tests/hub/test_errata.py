@@ -1,7 +1,6 @@
 """A task that turned out wrong: deprecated, published as another version, and rescored."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 from hostile_text import EVIL, check_printable
 
 from builder.release.manifest import read_manifest
-from grader.errors import UsageError
 from grader.hub import evaluate, submissions
 from grader.hub.submissions import Delivery
 from grader.io.files import file_sha256
@@ -128,17 +126,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "graded", tmp_path / "other"
 
 
-def _of(file: Path, what: str) -> Callable[..., Path]:
-    """A download that gives a file, or refuses it as ``download`` does."""
-
-    def download(api: object, repo: str, one: Delivery, *_: object) -> Path:
-        if what == "of another id":
-            raise UsageError(f"{one.path}: is not called by its SHA-256")
-        return file
-
-    return download
-
-
 @pytest.mark.parametrize("what", ["same", "other", "of another id"])
 def test_only_the_very_file_that_was_graded_is_stored(what, files, monkeypatch, tmp_path):
     """The pull request is its submitter's: another file may stand there after the grading.
@@ -146,10 +133,11 @@ def test_only_the_very_file_that_was_graded_is_stored(what, files, monkeypatch, 
     One of another id stopped the run, and every later one.
     """
     graded, other = files
+    found = {"same": graded, "other": other}.get(what)
     row = {"id": ONE.id, "status": "graded", "submission_sha256": file_sha256(graded)}
     stored: list[Path] = []
     answered: list[int] = []
-    monkeypatch.setattr(submissions, "download", _of(graded if what == "same" else other, what))
+    monkeypatch.setattr(submissions, "download", lambda *_: found)
     monkeypatch.setattr(evaluate, "store", lambda api, inbox, one, file: stored.append(file))
     monkeypatch.setattr(evaluate, "reply", lambda api, inbox, pull, *_: answered.append(pull))
     setup: Any = SimpleNamespace(inbox="org/in", work=tmp_path)
@@ -171,7 +159,7 @@ def test_only_the_very_file_that_was_graded_is_rescored(files, monkeypatch, tmp_
     setup = SimpleNamespace(release=release, sha256="b", workers=1, work=tmp_path, inbox="org/in")
     monkeypatch.setattr(evaluate, "list_files", lambda *_: {ONE.path})
     monkeypatch.setattr(evaluate, "exam_of", lambda *_: None)
-    monkeypatch.setattr(submissions, "download", _of(other, "other"))
+    monkeypatch.setattr(submissions, "download", lambda *_: other)
     monkeypatch.setattr(
         evaluate, "reports", lambda exam, sources, _: looked_at.extend(sources) or ()
     )
