@@ -158,7 +158,6 @@ def _take(place: Path, folder: bool) -> tuple[Path, int]:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, a link or a whole folder; raises ``OSError``."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -166,6 +165,5 @@ def _remove(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"{path}: cannot be written ({error.strerror or error}); choose another place"
-    )
+    why = f"cannot be written ({error.strerror or error})"
+    return UsageError(f"{path}: {why}; choose another place")

@@ -32,9 +32,8 @@ def canonical_json(value: object) -> str:
 
     Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON.
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    tight = (",", ":")
+    return json.dumps(value, sort_keys=True, separators=tight, ensure_ascii=False, allow_nan=False)
 
 
 def pretty_json(value: object) -> str:
@@ -65,9 +64,8 @@ def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadJson(
-            "encoding", f"byte {error.start} is not UTF-8; save the file as UTF-8"
-        ) from None
+        why = f"byte {error.start} is not UTF-8; save the file as UTF-8"
+        raise BadJson("encoding", why) from None
     if text.startswith("\ufeff"):
         raise BadJson("encoding", "starts with a byte order mark; save as UTF-8 without it")
     if not text.strip():
@@ -124,7 +122,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _finite_float(text: str) -> float:
-    """Return the number; raises :class:`BadJson` for one beyond a double."""
     value = float(text)
     if not math.isfinite(value):
         raise BadJson("non_finite", f"{text[:40]} is beyond a double; write a finite number")
@@ -132,12 +129,9 @@ def _finite_float(text: str) -> float:
 
 
 def _bounded_int(text: str) -> int:
-    """Return the integer; raises :class:`BadJson` beyond ``MAX_INTEGER_DIGITS`` digits."""
     if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
-        raise BadJson(
-            "huge_number",
-            f"an integer of {len(text)} digits; at most {MAX_INTEGER_DIGITS} are read",
-        )
+        why = f"an integer of {len(text)} digits; at most {MAX_INTEGER_DIGITS} are read"
+        raise BadJson("huge_number", why)
     return int(text)
 
 

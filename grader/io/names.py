@@ -4,15 +4,13 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from itertools import permutations
 from pathlib import Path
 from typing import Final
 
 NULL_EQUIVALENTS: Final = frozenset({"", "none", "null", "unknown", "n/a"})
 """Strings that mean "I abstain" in an abstainable answer's field, besides JSON null."""
-
-_LONGEST: Final = 200
-"""Only the first 200 characters are compared, to bound the work."""
 
 
 def normal_label(text: str) -> str:
@@ -89,26 +87,21 @@ def is_null_equivalent(value: object) -> bool:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty text."""
-    near = difflib.get_close_matches(name[:_LONGEST], known, n=1)
+    near = difflib.get_close_matches(name[:200], known, n=1)  # in bounded work
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def nearest_path(path: Path) -> str:
     """Return :func:`nearest` for a file's name among those in its folder."""
-    try:
-        beside = [entry.name for entry in path.absolute().parent.iterdir()]
-    except OSError:
-        return ""
-    return nearest(path.name, beside)
+    with suppress(OSError):
+        return nearest(path.name, [entry.name for entry in path.absolute().parent.iterdir()])
+    return ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or else a list of up to 12
     (``"; there is none"`` without any)."""
     choices = sorted(known)
-    if near := nearest(name, choices):
-        return near
-    if not choices:
-        return "; there is none"
     more = f", … ({len(choices):,} in all)" if len(choices) > 12 else ""
-    return f"; choose from {', '.join(choices[:12])}{more}"
+    listed = f"; choose from {', '.join(choices[:12])}{more}" if choices else "; there is none"
+    return nearest(name, choices) or listed

@@ -116,9 +116,8 @@ def check_texts(connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequ
     lengths = [f"strlen({identifier(name)})" for name in columns]
     figures = [f"{figure}({length})" for figure in ("max", "sum") for length in lengths]
     ((*found,),) = read(connection, [path], figures)
-    for place, name in enumerate(columns):
-        longest, total = found[place] or 0, found[len(columns) + place] or 0
-        if longest > _MAX_CELL or total > most:
+    for name, longest, total in zip(columns, found, found[len(columns) :], strict=False):
+        if (longest or 0) > _MAX_CELL or (total or 0) > most:
             what = f"a text of over {_MAX_CELL >> 20} MiB, or over {most >> 20:,} MiB in all"
             raise UsageError(f"{path}: column {name} holds {what}; tell the release's maintainer")
 

@@ -42,8 +42,7 @@ def schema(name: str) -> dict[str, Any]:
     """
     files = [place / f"{name}.json" for place in _folders]
     found = next((file for file in files if file.is_file()), files[0])
-    value = json.loads(found.read_text(encoding="utf-8"))
-    assert isinstance(value, dict)
+    value: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
     return value
 
 
@@ -65,7 +64,6 @@ def _check_bounded(keyword: str, most: str) -> Any:
     check: Any = Draft202012Validator.VALIDATORS[keyword]
 
     def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:
-        """Check ``instance`` as the library does, but pass over what is longer than its limit."""
         if isinstance(instance, list | dict) and len(instance) > schema.get(most, math.inf):
             return None
         return check(validator, value, instance, schema)
