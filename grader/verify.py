@@ -99,10 +99,10 @@ def _tasks(release: ReleaseFolder, split: str, proofs: bool) -> Iterator[Check]:
     yield Check(f"{split} task ids", True, f"{len(tasks)} tasks, 0 repeated ids")
     yield Check(f"{split} tasks", True, "agree with the specification")
     yield _check(f"{split} prompts and scenes", _question_problems(release, split, tasks), "fit")
-    members = ((exam, task_id) for exam, own in listed.items() for task_id in own)
     unknown = (
         f"exam {exam}: its task {task_id} is not in the release"
-        for exam, task_id in members
+        for exam, members in listed.items()
+        for task_id in members
         if task_id not in ids
     )
     yield _check(f"{split} exams", unknown, "name existing tasks")

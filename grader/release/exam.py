@@ -24,7 +24,7 @@ Arms = Mapping[str, tuple[str, str]]
 """Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Split:
     """One split of one release and what is asked of it; any number of submissions share it.
 
@@ -61,15 +61,8 @@ class Split:
         known = {task.track for task in tasks}
         if track is not None and track not in known:
             raise UsageError(f"--track {track}: not in split {name}{did_you_mean(track, known)}")
-        return cls(
-            release=release,
-            name=name,
-            tasks=tasks,
-            exam=exam,
-            track=track,
-            reveal=reveal or release.has_public_truth(name),
-            transcript_key=transcript_key,
-        )
+        reveal = reveal or release.has_public_truth(name)
+        return cls(release, name, tasks, exam, track, reveal, transcript_key)
 
     def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
         """Return the exam that is asked for, or else the only one with every answered task, or of
@@ -80,8 +73,7 @@ class Split:
         """
         exams, own = self.release.exams(self.name), self.release.public.manifest["release"]
         name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
-        if self.track is not None:
-            tasks = [task for task in tasks if task.track == self.track]
+        tasks = [task for task in tasks if self.track in (None, task.track)]
         listed = self.release.deprecated_tasks(self.name)
         left = tuple(task for task in tasks if task.task_id not in listed)
         gone = tuple(task for task in tasks if task.task_id in listed)
@@ -94,17 +86,14 @@ class Split:
         """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` says which detail
         would tell it."""
         if not self.reveal:
-            raise UsageError(
-                f"--split {self.name}: its truth is private and {what}; "
-                "add --reveal if nobody else will see it"
-            )
+            why = f"its truth is private and {what}; add --reveal if nobody else will see it"
+            raise UsageError(f"--split {self.name}: {why}")
 
 
 def shown_half(instances: Collection[str], salt: bytes) -> frozenset[str]:
     """Return half of the different ``instances`` (rounded down), picked by a hash with the salt."""
-    ranked = sorted(
-        set(instances), key=lambda name: hmac.digest(salt, b"half/" + name.encode(), "sha256")
-    )
+    names = set(instances)
+    ranked = sorted(names, key=lambda name: hmac.digest(salt, f"half/{name}".encode(), "sha256"))
     return frozenset(ranked[: len(ranked) // 2])
 
 
@@ -121,9 +110,7 @@ def arms_of(tasks: Sequence[Task], stated: Arms, tracks: Mapping[str, Track]) ->
             bundle, arm = stated[task.task_id]
             tellings[bundle] += 1
             known[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
-    for task in tasks:
-        seen = tracks[task.track].bundle
-        if task.task_id not in known and seen is not None and (pair := seen(task)) is not None:
+        elif (see := tracks[task.track].bundle) and (pair := see(task)):
             known[task.task_id] = pair
     members = Counter(bundle for bundle, _ in known.values())
     different = Counter(bundle for bundle, _ in set(known.values()))
@@ -162,10 +149,8 @@ class Exam:
     @cached_property
     def floors(self) -> Floors:
         """The points (0 to 1 a task) of the best constant answer to each variant."""
-        release = self.split.release
-        return Floors.from_manifest(
-            release.public.manifest, self.split.name, self.tasks, release.tracks
-        )
+        manifest, tracks = self.split.release.public.manifest, self.split.release.tracks
+        return Floors.from_manifest(manifest, self.split.name, self.tasks, tracks)
 
     @cached_property
     def shown_instances(self) -> frozenset[str]:

@@ -49,23 +49,20 @@ class ReleaseFolder:
                 f"{path}: no release there{nearest_path(path)}; name its folder or its address on "
                 "the Hub (--release, $CAUSAL_EXAMS_RELEASE), or build one (README.md)"
             )
-        public = path / "public" if (path / "public").is_dir() else path
+        public = Side.open(path / "public" if (path / "public").is_dir() else path)
+        if private is None and (path / "private" / "manifest.json").is_file():
+            private = path / "private"
         if private is None:
-            beside = path / "private"
-            private_side = Side.open(beside) if (beside / "manifest.json").is_file() else None
-        else:
-            inner = private / "private"
-            private_side = Side.open(inner if inner.is_dir() else private)
-        public_side = Side.open(public)
+            return cls(public, None, tracks)
+        hidden = Side.open(private / "private" if (private / "private").is_dir() else private)
         for key in ("release", "version", "fingerprint"):
-            mine = public_side.manifest.get(key)
-            theirs = private_side.manifest.get(key) if private_side else mine
-            if private_side and mine != theirs:
+            mine, theirs = public.manifest.get(key), hidden.manifest.get(key)
+            if mine != theirs:
                 raise UsageError(
-                    f"{private_side.path}: {key} is {theirs!r} but the public side has {mine!r}; "
+                    f"{hidden.path}: {key} is {theirs!r} but the public side has {mine!r}; "
                     "give the private side of the same build"
                 )
-        return cls(public_side, private_side, tracks)
+        return cls(public, hidden, tracks)
 
     @property
     def name(self) -> str:
@@ -97,9 +94,8 @@ class ReleaseFolder:
         if not splits:
             raise UsageError(f"{path}: the manifest lists no split; {AGAIN}")
         if name is None and len(splits) > 1:
-            raise UsageError(
-                f"{path}: several splits; choose one with --split ({', '.join(splits)})"
-            )
+            choices = ", ".join(splits)
+            raise UsageError(f"{path}: several splits; choose one with --split ({choices})")
         if name is not None and name not in splits:
             raise UsageError(f"--split {name}: no such split in {path}{did_you_mean(name, splits)}")
         return name or splits[0]
@@ -148,18 +144,16 @@ class ReleaseFolder:
             try:
                 task = task_of({"prompt": "", **row}, self.tracks)
             except KeyError:
-                key = f"{row['family']}.{row['variant']}"
-                raise UsageError(
-                    f"{place} has the variant {key}, unknown to this grader; update the grader"
-                ) from None
+                which = f"the variant {row['family']}.{row['variant']}"
+                why = f"{place} has {which}, unknown to this grader; update the grader"
+                raise UsageError(why) from None
             except (ValueError, TypeError) as error:
                 raise _unreadable(place, error) from None
             check_plain(task.task_id, f"{self.public.path}: the task")
             stated, shape = (task.answer_file, task.answer_schema), task.shape
             if stated != (task.task_id + shape.suffix, shape.name):  # files are named after them
-                raise UsageError(
-                    f"{place}: answer schema or file differ from the specification; {AGAIN}"
-                )
+                why = "answer schema or file differ from the specification"
+                raise UsageError(f"{place}: {why}; {AGAIN}")
             tasks.append(task)
         check_once((task.task_id for task in tasks), f"{self.public.path}: split {split}: the task")
         return tasks
@@ -178,8 +172,8 @@ class ReleaseFolder:
     def exams(self, split: str) -> dict[str, list[str]]:
         """Return exam name -> its task ids in order; an exam may span tracks."""
         exams: dict[str, list[str]] = {}
-        columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
-        for row in self.rows(self.public, "{}_exams", split, columns, suffix):
+        order = "ORDER BY exam, position"
+        for row in self.rows(self.public, "{}_exams", split, ("exam", "task_id"), order):
             exams.setdefault(row["exam"], []).append(row["task_id"])
         for exam, members in exams.items():
             check_plain(exam, f"{self.public.path}: the exam")
@@ -226,11 +220,9 @@ class ReleaseFolder:
         """
         needed, side = {task.task_id: task for task in tasks}, self.truth_side(split)
         scenes = sorted({t.instance_id for t in needed.values() if t.shape.kind == "predictions"})
-        labels = {}
-        if scenes:
-            columns, suffix = ("values", "instance_id"), "WHERE list_contains(?, instance_id)"
-            told = self.rows(side, "{}_labels", split, columns, suffix, [scenes], optional=True)
-            labels = {row["instance_id"]: row["values"] for row in told}
+        columns, suffix = ("values", "instance_id"), "WHERE list_contains(?, instance_id)"
+        told = self.rows(side, "{}_labels", split, columns, suffix, [scenes], optional=True)
+        labels = {row["instance_id"]: row["values"] for row in told} if scenes else {}
         truths = {}
         for row in self.rows(side, "{}_truth", split, TRUTH_COLUMNS, _WITH_IDS, [sorted(needed)]):
             task = needed[row["task_id"]]

@@ -89,9 +89,8 @@ def read_worlds(
     """Return the hidden worlds of some instances by instance, without those of tracks that ship
     none. Raises ``UsageError`` without the side that holds the truth."""
     side, columns = release.truth_side(split), ("instance_id", "world_json")
-    rows = _rows(release, side, "{}_worlds", split, columns, instances)
     worlds = {}
-    for row in rows:
+    for row in _rows(release, side, "{}_worlds", split, columns, instances):
         try:
             worlds[row["instance_id"]] = dict(as_mapping(row.get("world_json") or ""))
         except ValueError as error:

@@ -56,24 +56,20 @@ class Side:
 
         Raises ``UsageError`` for a damaged one, and for more rows than are read.
         """
-        pattern = re.compile(
-            rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
-        )
+        place = re.escape(f"{config}/{split}")
+        pattern = re.compile(rf"{place}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet")
         listed, track = self.manifest["shards"], config.removesuffix("_exams")
         names = sorted(name for name in listed if pattern.fullmatch(name))
         rows = sum(listed[name]["rows"] for name in names)
         most = MAX_TASKS * (4 if config == "commitments" else 1)  # to four private rows of a task
         if track != config:  # a task each, in each exam
-            tasks = sum(
-                listed[name]["rows"] for name in listed if name.startswith(f"{track}/{split}-")
-            )
+            own = (entry for name, entry in listed.items() if name.startswith(f"{track}/{split}-"))
+            tasks = sum(entry["rows"] for entry in own)
             exams = self.manifest["splits"].get(split, {}).get("exams", ())
             most = min(MAX_TASKS, tasks * max(1, len(exams)))
         if rows > most:
-            raise UsageError(
-                f"{self.path}: {rows:,} rows of {config} in split {split}, where at most {most:,} "
-                "are read; tell the release's maintainer"
-            )
+            where = f"{self.path}: {rows:,} rows of {config} in split {split}, where at most"
+            raise UsageError(f"{where} {most:,} are read; tell the release's maintainer")
         for name in names:
             self.check(name)
         return [self.file(name) for name in names]
@@ -99,10 +95,9 @@ class Side:
                     raise Unreadable("its SHA-256 differs from manifest.json")
                 parquet.check_footer_length(handle)
         except (OSError, Unreadable) as error:
-            raise UsageError(
-                f"{file}: {getattr(error, 'strerror', None) or error}; the manifest lists this "
-                "shard, fetch the release again"
-            ) from None
+            why = getattr(error, "strerror", None) or error
+            remedy = "the manifest lists this shard, fetch the release again"
+            raise UsageError(f"{file}: {why}; {remedy}") from None
         with parquet.connect() as connection:
             parquet.check_size(connection, file, entry["rows"])
         self._checked.add(name)
@@ -120,15 +115,11 @@ class Side:
             for name in columns:
                 if types[name] not in COLUMN_TYPES.get(name, TEXT):
                     wanted = " or ".join(COLUMN_TYPES.get(name, TEXT))
-                    raise UsageError(
-                        f"{file}: column {name} has the type {clip(types[name])}, not {wanted}; "
-                        "fetch the release again"
-                    )
-            texts = [
-                n for n in columns if types[n] == "VARCHAR" and (file, n) not in self._measured
-            ]
-            parquet.check_texts(connection, file, texts)
-            self._measured.update((file, name) for name in texts)
+                    why = f"column {name} has the type {clip(types[name])}, not {wanted}"
+                    raise UsageError(f"{file}: {why}; fetch the release again")
+            texts = {(file, name) for name in columns if types[name] == "VARCHAR"} - self._measured
+            parquet.check_texts(connection, file, sorted(name for _, name in texts))
+            self._measured |= texts
         return list(columns)
 
 
@@ -159,14 +150,13 @@ def _check_manifest(manifest: Mapping[str, Any], file: Path) -> None:
     for name in manifest["shards"]:
         parts = name.split("/")
         if len(parts) != 2 or not all(map(is_plain, parts)):
-            raise UsageError(
-                f"{file}: the shard {clip(name)} is not <config>/<file>; fetch the release again"
-            )
-    texts = [entry["sha256"] for entry in manifest["shards"].values()]
-    texts += [split["truth"] for split in manifest["splits"].values()]
-    counts = [entry[key] for entry in manifest["shards"].values() for key in ("rows", "bytes")]
+            why = f"the shard {clip(name)} is not <config>/<file>"
+            raise UsageError(f"{file}: {why}; fetch the release again")
+    shards, splits = manifest["shards"].values(), manifest["splits"].values()
+    texts = [*(entry["sha256"] for entry in shards), *(split["truth"] for split in splits)]
+    counts = [entry[key] for entry in shards for key in ("rows", "bytes")]
     tables = [manifest.get("deprecated", {}), *manifest.get("deprecated", {}).values()]
-    tables += [split.get("exams", {}) for split in manifest["splits"].values()]
+    tables += [split.get("exams", {}) for split in splits]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("not text")
     if not all(type(count) is int and count >= 0 for count in counts):
