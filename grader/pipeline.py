@@ -199,12 +199,10 @@ def sign_attempts(
         for task in (*exam.tasks, *exam.deprecated):
             if (sign := task.shape.sign) is not None:
                 answer, names = sign(signed[task.task_id], task.answer_file, key)
-                earlier = (attempt[task.task_id].answer for attempt in found[:place])
-                if names and any(answer.answer == one for one in earlier):
-                    reason = (
-                        f"{task.answer_file}: the session of an earlier attempt; hold a new one"
-                    )
-                    answer = CheckedAnswer("invalid", reason="signature", message=reason)
+                earlier = [attempt[task.task_id].answer for attempt in found[:place]]
+                if names and answer.answer in earlier:
+                    why = f"{task.answer_file}: the session of an earlier attempt; hold a new one"
+                    answer = CheckedAnswer("invalid", reason="signature", message=why)
                 signed[task.task_id] = answer
                 known |= names
         if len(known) > 1:
@@ -257,23 +255,22 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
     notices = list(submission.notices)
     if not submission.answers:
         notices.insert(0, _nothing_found(exam, submission))
-    split = exam.split
+    split, run = exam.split, submission.run
     meant = {"release": split.release.name, "split": split.name, "exam": exam.name}
-    for key, value in meant.items():
-        packed = submission.run.get(key)
-        if "packed_by" in submission.run and packed != value:
-            text = f"was packed for {key} {clip(packed)}, but is graded against {clip(value)}"
-            notices = with_notice(notices, text)
-    hashes = submission.run.get("hashes")
+    more = [
+        f"was packed for {key} {clip(run.get(key))}, but is graded against {clip(value)}"
+        for key, value in meant.items()
+        if "packed_by" in run and run.get(key) != value
+    ]
+    hashes = run.get("hashes")
     sat = hashes.get("release") if isinstance(hashes, dict) else None
     if sat is not None and sat != split.release.content_hashes(split.name):
-        text = f"the run sat another build of {split.release.name}: the hashes differ"
-        notices = with_notice(notices, text)
-    if isinstance(partial := submission.run.get("partial"), str):
-        notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
+        more.append(f"the run sat another build of {split.release.name}: the hashes differ")
+    if isinstance(partial := run.get("partial"), str):
+        more.append(f"a partial run: {clip(partial, 200)}")
     if submission.unknown > NAMED_UNKNOWN:
-        text = f"{submission.unknown:,} answers are to no task of split {split.name}; ignored"
-        notices = with_notice(notices, text)
+        count = f"{submission.unknown:,} answers are"
+        more.append(f"{count} to no task of split {split.name}; ignored")
     asked = {task.task_id for task in exam.tasks}
     asked |= split.release.deprecated_tasks(split.name).keys()
     outside = [
@@ -285,9 +282,11 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
     ]
     if outside and not exam.is_final:  # the final exam is half of one
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
-        text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
-        notices = with_notice(notices, text)
-    return reduce(with_notice, exam_notices(exam), notices)
+        more.append(f"{count} to no task of exam {exam.name}: --exam all grades the whole split")
+    if gone := len(exam.deprecated):
+        tasks = "task of the exam counts" if gone == 1 else "tasks of the exam count"
+        more.append(f"{gone} deprecated {tasks} no more (ERRATA.md)")
+    return reduce(with_notice, [*more, *exam.floors.notices], notices)
 
 
 def _nothing_found(exam: Exam, submission: Submission) -> str:
@@ -300,11 +299,3 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
         shown = ", ".join(inside[:4]) + (", …" if len(inside) > 4 else "")
         return f"no answer here, but {shown}: grade one of them, or all with `leaderboard`"
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
-
-
-def exam_notices(exam: Exam) -> list[str]:
-    """Return the notices that stand in the report of every submission."""
-    count = len(exam.deprecated)
-    tasks = "task of the exam counts" if count == 1 else "tasks of the exam count"
-    gone = [f"{count} deprecated {tasks} no more (ERRATA.md)"] if count else []
-    return [*gone, *exam.floors.notices]
