@@ -1,8 +1,9 @@
 """Grading one task: truth and checked answer in, one flat score out."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from sys import intern
-from typing import Final, TypeVar
+from typing import Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import canonical_json
@@ -11,8 +12,6 @@ from grader.scoring.route import route
 from grader.scoring.shape import Task
 
 _LARGEST: Final = 1e300
-
-Result = TypeVar("Result")
 
 
 class GraderBug(Exception):
@@ -32,18 +31,17 @@ def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     A shape without a verifier returns it unchanged. Comes before :func:`score`, and raises
     :class:`GraderBug` as that does.
     """
-    verifier = task.shape.verify
-    return (
-        checked
-        if verifier is None
-        else _with_task_named(task, truth, lambda: verifier(task, truth, checked))
-    )
+    if task.shape.verify is None:
+        return checked
+    with _task_named(task, truth):
+        return task.shape.verify(task, truth, checked)
 
 
 def score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
     """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails, ``UsageError``
     if it fails because the truth is damaged."""
-    return _with_task_named(task, truth, lambda: _score(task, truth, checked))
+    with _task_named(task, truth):
+        return _score(task, truth, checked)
 
 
 def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
@@ -67,11 +65,12 @@ def truth_problem(task: Task, truth: Truth, *, marked: bool = True) -> str | Non
     return None if points > 1 - 1e-9 else f"its right answer earns {100 * points:g} of 100 points"
 
 
-def _with_task_named(task: Task, truth: Truth, step: Callable[[], Result]) -> Result:
-    """Return what ``step`` returns; an exception from it becomes a :class:`GraderBug` with the
-    task, or ``UsageError`` where not even the right answer can be written."""
+@contextmanager
+def _task_named(task: Task, truth: Truth) -> Iterator[None]:
+    """Turn an exception into a :class:`GraderBug` with the task, or ``UsageError`` where not even
+    the right answer can be written."""
     try:
-        return step()
+        yield
     except Exception as error:
         text = f"task {task.task_id} ({task.spec.key}): "
         problem = truth_problem(task, truth, marked=False)
@@ -90,11 +89,8 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
     if checked.status == "scored" and not checked.abstained and not truth.should_abstain:
         mark = task.shape.score(task, truth, checked.answer)
     routed = route(task.shape, truth, checked, mark)
-    extra = {
-        **(task.shape.facts(truth) if task.shape.facts else {}),
-        **checked.extra,
-        **(mark.extra if mark else {}),
-    }
+    facts = task.shape.facts(truth) if task.shape.facts else {}
+    extra = {**facts, **checked.extra, **(mark.extra if mark else {})}
     why = mark.message if mark else _why(truth, checked) if checked.status == "scored" else ""
     abstention = mark is None and routed.pool == "pass" and truth.should_abstain
     return Score(
@@ -127,13 +123,11 @@ def _score(task: Task, truth: Truth, checked: CheckedAnswer) -> Score:
 
 def _why(truth: Truth, checked: CheckedAnswer) -> str:
     """Return the message of an answer without a mark: was it right to abstain or commit?"""
-    if checked.abstained:
-        return (
-            "abstained, rightly: the target is not identifiable"
-            if truth.should_abstain
-            else "abstained, but the target is identifiable"
-        )
-    return "committed, but the target is not identifiable: abstain"
+    if not checked.abstained:
+        return "committed, but the target is not identifiable: abstain"
+    if truth.should_abstain:
+        return "abstained, rightly: the target is not identifiable"
+    return "abstained, but the target is identifiable"
 
 
 def _finite(value: float | None) -> float | None:
