@@ -13,7 +13,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from operator import gt
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,11 +111,9 @@ def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dic
         if isinstance(document[field], str):
             found[field] = normal_label(document[field])
             if found[field] not in task.shape.labels:
-                raise Invalid(
-                    "unknown_label",
-                    f"at /{field}: {clip(document[field])} is none of "
-                    f"{', '.join(task.shape.labels)}",
-                )
+                known = ", ".join(task.shape.labels)
+                why = f"at /{field}: {clip(document[field])} is none of {known}"
+                raise Invalid("unknown_label", why)
     return found
 
 
@@ -134,10 +131,8 @@ def with_bounds(task: Task, document: dict[str, Any]) -> dict[str, Any]:
             )
     lower, upper = document["ci_lower"], document["ci_upper"]
     if lower > upper:
-        raise Invalid(
-            "bounds_reversed",
-            f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them",
-        )
+        why = f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them"
+        raise Invalid("bounds_reversed", why)
     return document
 
 
@@ -175,11 +170,10 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
     except csv.Error as error:
         raise Invalid("not_csv", f"line {reader.line_num}: {error}") from None
     predictions = Predictions(*values)
-    crossed = list(map(gt, predictions.lower, predictions.upper))
-    if True in crossed:
-        row = crossed.index(True)
-        lower, upper = predictions.lower[row], predictions.upper[row]
-        raise Invalid("bounds_reversed", f"row {row + 1}: lower {lower!r} is above upper {upper!r}")
+    bounds = zip(predictions.lower, predictions.upper, strict=True)
+    for row, (lower, upper) in enumerate(bounds, start=1):
+        if lower > upper:
+            raise Invalid("bounds_reversed", f"row {row}: lower {lower!r} is above upper {upper!r}")
     return predictions
 
 
@@ -189,20 +183,15 @@ def _values(
     """Return the numbers of each column; raises :class:`Invalid` for other than ``rows`` lines."""
     values: list[list[float]] = [[] for _ in positions]
     count = 0
-    for cells in reader:
-        if not cells:
-            continue  # a blank line, such as the one at the end of many files
-        count += 1
+    for count, cells in enumerate(filter(None, reader), start=1):  # blank lines are none
         if count > rows:
             raise Invalid("wrong_length", f"more than the {rows} rows of test_features")
         for column, position, name in zip(values, positions, columns, strict=True):
             cell = cells[position].strip() if position < len(cells) else ""
             number = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
             if not math.isfinite(number):
-                raise Invalid(
-                    "not_a_number",
-                    f"row {count}, column {name}: {clip(cell)} is not a finite decimal number",
-                )
+                why = f"row {count}, column {name}: {clip(cell)} is not a finite decimal number"
+                raise Invalid("not_a_number", why)
             column.append(number)
     if count != rows:
         raise Invalid("wrong_length", f"{count} rows, but test_features has {rows}")
@@ -223,7 +212,6 @@ def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return an answer as JSON that is equal for equal answers."""
     if is_dataclass(value):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):

@@ -30,6 +30,7 @@ from grader.answers.submission import (
     SubmissionLimits,
     json_object,
     mean_usage,
+    too_large,
 )
 from grader.errors import UsageError
 from grader.io.files import Unreadable, open_regular
@@ -54,29 +55,25 @@ def _attempt_folders(source: Path, tracks: Iterable[str]) -> list[Path]:
     Raises ``UsageError`` when two folders have one number, when there are too many, or when
     answers or a folder named by one of ``tracks`` stand beside them (``run.json`` may).
     """
-    if not source.is_dir():
-        return []
-    names = sorted(os.listdir(source))
+    names = sorted(os.listdir(source)) if source.is_dir() else []
     numbered: dict[int, Path] = {}
     for name in names:
         match, path = _ATTEMPT.fullmatch(name), source / name
-        if match is None or not path.is_dir() or path.is_symlink():
-            continue
-        first = numbered.setdefault(int(match[1]), path)
-        if first != path:
-            raise UsageError(f"{source}: {first.name} and {name} have the same number; rename one")
-    if not numbered:
-        return []
+        if match is not None and path.is_dir() and not path.is_symlink():
+            first = numbered.setdefault(int(match[1]), path)
+            if first != path:
+                pair = f"{first.name} and {name}"
+                raise UsageError(f"{source}: {pair} have the same number; rename one")
     if len(numbered) > MAX_ATTEMPTS:
         raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; remove some folders")
-    for name in names:
+    for name in names if numbered else ():
         beside = name.endswith((*MAX_BYTES, ".parquet")) and name != "run.json"
         if beside or (name in tracks and (source / name).is_dir()):
             raise UsageError(
                 f"{source}: {clip(name)} stands beside {numbered[min(numbered)].name}; "
                 "move it into one of the attempts"
             )
-    return [numbered[number] for number in sorted(numbered)]
+    return [path for _, path in sorted(numbered.items())]
 
 
 def read_submission(
@@ -107,9 +104,7 @@ def _join_attempts(source: Path, found: Sequence[Submission]) -> Submission:
     joined = Submission(source, run=run, attempts=tuple(kept), budget=found[0].budget)
     for attempt in found:
         label = attempt.source.name
-        joined.answers.update(
-            {name: raw for name, raw in attempt.answers.items() if name not in joined.answers}
-        )
+        joined.answers = attempt.answers | joined.answers
         joined.unknown += attempt.unknown
         for text in attempt.notices:
             joined.notice(f"{label}: {text}")
@@ -226,11 +221,7 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
             data = handle.read(limit + 1)
     except Unreadable as error:
         return RawAnswer(label, reason="unreadable", message=str(error))
-    if len(data) > limit:
-        return RawAnswer(
-            label, reason="too_large", message=f"over {limit >> 20} MiB; answers are far smaller"
-        )
-    return RawAnswer(label, data)
+    return too_large(label, limit) if len(data) > limit else RawAnswer(label, data)
 
 
 def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
@@ -274,23 +265,20 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submiss
         # A line that cannot be parsed may still name its task: that task was answered badly,
         # which the submitter wants to hear, rather than not at all.
         named = _TASK_ID_IN_LINE.search(line[:4096])
-        task_id = named.group(1).decode("ascii") if named else ""
+        task_id = named[1].decode("ascii") if named else ""
         if task_id in suffixes:
             found.add(task_id, RawAnswer(where, reason=error.reason, message=error.message))
         else:
             found.notice(f"{where}: {error.message}; ignored")
         return
     task_id, answer = entry["task_id"], entry["answer"]
-    suffix = suffixes.get(task_id)
-    if suffix is None:
+    if task_id not in suffixes:
         found.note_unknown(where, task_id)
         return
-    # The bytes that its file would hold.
-    text = answer if isinstance(answer, str) and suffix != ".json" else canonical_json(answer)
-    raw = RawAnswer(where, text.encode("utf-8"))
-    if len(raw.data or b"") > MAX_BYTES[suffix]:
-        raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")
-    found.add(task_id, raw)
+    is_text = isinstance(answer, str) and suffixes[task_id] != ".json"
+    data = (answer if is_text else canonical_json(answer)).encode("utf-8")  # as in its file
+    most = MAX_BYTES[suffixes[task_id]]
+    found.add(task_id, too_large(where, most) if len(data) > most else RawAnswer(where, data))
 
 
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:

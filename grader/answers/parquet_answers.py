@@ -6,7 +6,8 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from grader.answers.submission import (
     MAX_USAGE,
     Submission,
     json_object,
+    too_large,
 )
 from grader.errors import UsageError
 from grader.io import parquet
@@ -32,6 +34,8 @@ _NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
 _ROWS_AT_ONCE: Final = 20_000
 _READ: Final = ("task_id", "answer", "submission_json", "usage_json")
 
+Query = Callable[..., duckdb.DuckDBPyConnection]
+
 
 def read_parquet_answers(
     path: Path, label: str, suffixes: dict[str, str], found: Submission, *, required: bool = False
@@ -43,12 +47,8 @@ def read_parquet_answers(
     What cannot be read is a notice; with ``required`` it raises ``UsageError``.
     """
     try:
-        with open_regular(path) as handle:
-            parquet.check_footer_length(handle)
-        with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
-            # Rows come in the order of the file, which the other way round a join would lose.
-            connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-            _read_rows(connection, parquet.literal(path), label, suffixes, found)
+        with _open(path, "1GB") as query:
+            _read_rows(query, label, suffixes, found)
     except (Unreadable, *parquet.READ_ERRORS) as error:
         use = "used" if isinstance(error, Unreadable) else "read as Parquet"
         text = f"{label}: cannot be {use} ({str(error).splitlines()[0][:200]})"
@@ -66,11 +66,9 @@ def card_of(path: Path) -> dict[str, Any]:
     Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
     machine's fault. The file is a stranger's: call this where memory and time are limited.
     """
-    with open_regular(path) as handle:
-        parquet.check_footer_length(handle)
     try:
-        with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
-            card = _read_card(connection, parquet.literal(path))
+        with _open(path, "256MB") as query:
+            card = _read_card(query)
     except duckdb.OutOfMemoryException:
         raise
     except parquet.READ_ERRORS as error:
@@ -78,38 +76,42 @@ def card_of(path: Path) -> dict[str, Any]:
     return json_object(card or b"{}")
 
 
-def _read_card(connection: duckdb.DuckDBPyConnection, pattern: str) -> bytes | None:
+@contextmanager
+def _open(path: Path, memory: str) -> Iterator[Query]:
+    """Give a function that asks one query of a Parquet file, its first parameter."""
+    with open_regular(path) as handle:
+        parquet.check_footer_length(handle)
+    pattern = parquet.literal(path)
+    with duckdb.connect(config={"threads": 1, "memory_limit": memory}) as connection:
+        # Rows come in the order of the file, which the other way round a join would lose.
+        connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
+        yield lambda text, *more: connection.execute(text, [[pattern], *more])
+
+
+def _read_card(query: Query) -> bytes | None:
     """Return the first ``submission_json`` of an acceptable size; None where there is none."""
-    row = connection.execute(
+    row = query(
         f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
-        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
-        [[pattern]],
+        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1"
     ).fetchone()
     return None if row is None else bytes(row[0])
 
 
-def _read_rows(
-    connection: duckdb.DuckDBPyConnection,
-    pattern: str,
-    label: str,
-    suffixes: dict[str, str],
-    found: Submission,
-) -> None:
+def _read_rows(query: Query, label: str, suffixes: dict[str, str], found: Submission) -> None:
     """Read the answers of a file into ``found``: all sizes first, then the bytes that count."""
-    _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
-    described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
-    types = {row[0].lower(): row[1] for row in described.fetchall()}
+    _check_sizes(query, found.budget.limits.mebibytes << 20)
+    described = query(f"DESCRIBE SELECT * FROM {parquet.SCAN}").fetchall()
+    types = {row[0].lower(): row[1] for row in described}
     for column in ("task_id", "answer"):
         if column not in types:
             raise Unreadable(f"no column {column}")
     is_bytes = types.get("answer") == "BLOB"
     if "submission_json" in types and "usage_json" in types:
-        _read_packed_columns(connection, pattern, label, suffixes, found)
+        _read_packed_columns(query, label, suffixes, found)
     size = "octet_length(answer)" if is_bytes else "strlen(answer::VARCHAR)"
-    rows = connection.execute(
+    rows = query(
         f"SELECT file_row_number, left(task_id::VARCHAR, 81), {size} FROM {_NUMBERED} "
-        "WHERE task_id IS NOT NULL ORDER BY file_row_number",
-        [[pattern]],
+        "WHERE task_id IS NOT NULL ORDER BY file_row_number"
     )
     names, wanted = dict(zip(suffixes, suffixes, strict=True)), list[str]()
     positions = array("q")
@@ -120,10 +122,10 @@ def _read_rows(
                 wanted.append(name)
                 positions.append(position)
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
-    contents = connection.execute(
+    contents = query(
         f"SELECT file_row_number, {data} FROM {_NUMBERED} "
         "WHERE file_row_number IN (SELECT unnest(?::BIGINT[]))",
-        [[pattern], positions.tolist()],
+        positions.tolist(),
     )
     for task_id, position in zip(wanted, positions, strict=True):
         recorded, late = found.answers[task_id], found.budget.reading_limit
@@ -136,18 +138,18 @@ def _read_rows(
             found.answers[task_id] = found.budget.refused_answer(recorded.source) if late else raw
 
 
-def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
+def _check_sizes(query: Query, most: int) -> None:
     """Raise :class:`Unreadable` for more rows or bytes than ``most``, by the footer alone.
 
     No footer tells the size of DELTA_BYTE_ARRAY strings, which repeat parts of the one before.
     """
-    columns = connection.execute(
+    columns = query(
         "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
         "bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) FROM parquet_metadata(?) "
         # Names are the same in any case of their letters.
         "WHERE lower(split_part(path_in_schema, ', ', 1)) IN (SELECT unnest(?)) "
         "GROUP BY path_in_schema",
-        [[pattern], _READ],
+        _READ,
     ).fetchall()
     if max((count for count, _, _ in columns), default=0) > MAX_ENTRIES:
         raise Unreadable(f"over {MAX_ENTRIES:,} rows; no exam has so many tasks")
@@ -161,43 +163,37 @@ def _accept(
     task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Submission
 ) -> bool:
     """Record the answer of one row without its bytes; return whether these are to be read."""
-    suffix = suffixes.get(task_id)
-    if suffix is None:
+    if task_id not in suffixes:
         found.note_unknown(where, task_id)
         return False
-    reason = message = ""
+    raw, most = RawAnswer(where), MAX_BYTES[suffixes[task_id]]
     if length is None:
-        reason, message = "empty", "the answer is null"
-    elif length > MAX_BYTES[suffix]:
-        reason = "too_large"
-        message = f"over {MAX_BYTES[suffix] >> 20} MiB; answers are far smaller"
-    found.add(task_id, RawAnswer(where, reason=reason, message=message))
+        raw = RawAnswer(where, reason="empty", message="the answer is null")
+    elif length > most:
+        raw = too_large(where, most)
+    found.add(task_id, raw)
     return not found.answers[task_id].reason
 
 
 def _read_packed_columns(
-    connection: duckdb.DuckDBPyConnection,
-    pattern: str,
-    label: str,
-    suffixes: dict[str, str],
-    found: Submission,
+    query: Query, label: str, suffixes: dict[str, str], found: Submission
 ) -> None:
     """Read card and usage of a packed submission into ``found``; of a task the first one counts."""
     try:
-        found.run = json_object(_read_card(connection, pattern) or b"{}")
+        found.run = json_object(_read_card(query) or b"{}")
     except BadJson as error:
         found.notice(f"{label}: submission_json: {error.message}; ignored")
     # One row per task, and sizes before contents: the same figure can be repeated for nothing.
-    first = connection.execute(
+    first = query(
         f"SELECT min(file_row_number) FROM {_NUMBERED} WHERE strlen(task_id::VARCHAR) <= 80 "
         f"AND list_contains(?, task_id::VARCHAR) AND strlen(usage_json::VARCHAR) <= {MAX_USAGE} "
         "GROUP BY task_id ORDER BY 1",
-        [[pattern], list(suffixes)],
+        list(suffixes),
     ).fetchall()
-    usages = connection.execute(
+    usages = query(
         f"SELECT task_id::VARCHAR, encode(usage_json::VARCHAR) FROM {_NUMBERED} "
         "WHERE file_row_number IN (SELECT unnest(?::BIGINT[])) ORDER BY file_row_number",
-        [[pattern], [row for (row,) in first]],
+        [row for (row,) in first],
     )
     while rows := usages.fetchmany(100):
         for task_id, usage in rows:
@@ -209,14 +205,10 @@ def _read_packed_columns(
                 found.notice(f"{label}: usage of {clip(task_id)}: {error.message}; ignored")
 
 
-_LONGEST: Final = 200
-
-
 def system_name(name: object) -> str:
-    """Return ``name`` if it is text of 1 to 200 characters, not blank; raises ``UsageError``
-    otherwise."""
-    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
-        raise UsageError(f"--name: give 1 to {_LONGEST} characters")
+    """Return ``name``; raises ``UsageError`` unless it is text of 1 to 200 characters."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 200:
+        raise UsageError("--name: give 1 to 200 characters")
     return name
 
 
@@ -228,10 +220,8 @@ def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
     cannot be written.
     """
     if found.attempts:
-        one = found.attempts[0].source
-        raise UsageError(
-            f"{found.source}: holds repeated attempts; pack one of them, such as {one}"
-        )
+        one = f"pack one of them, such as {found.attempts[0].source}"
+        raise UsageError(f"{found.source}: holds repeated attempts; {one}")
     release = exam.split.release
     card = {
         **found.run,
@@ -242,17 +232,11 @@ def pack(path: Path, exam: Exam, found: Submission, name: str) -> None:
         "exam": exam.name,
         "packed_by": __version__,
     }
+    answered = {task.task_id for task in exam.tasks} & found.answers.keys()
+    ids: list[str | None] = [*sorted(answered)] or [None]  # a row for the card of an empty one
     # What could not be read is packed as null: it stays an invalid answer, not a missing one.
-    packed = {
-        task.task_id: raw.data
-        for task in exam.tasks
-        if (raw := found.answers.get(task.task_id)) is not None
-    }
-    ids: list[str | None] = [*sorted(packed)]
-    ids = ids or [None]  # a row to carry the card of an empty submission
-    answers = [packed[task_id] if task_id else None for task_id in ids]
-    usage = found.usage
-    usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
+    answers = [None if i is None else found.answers[i].data for i in ids]
+    usages = [None if i not in found.usage else json.dumps(found.usage[i]) for i in ids]
     columns: dict[str, tuple[str, Sequence[Any]]] = {
         "task_id": ("VARCHAR", ids),
         "answer": ("BLOB", answers),

@@ -20,6 +20,12 @@ NAMED_UNKNOWN: Final = 5
 BUDGET: Final = "budget"
 
 
+def too_large(source: str, limit: int) -> RawAnswer:
+    """Return what stands for an answer of more bytes than ``limit``."""
+    message = f"over {limit >> 20} MiB; answers are far smaller"
+    return RawAnswer(source, reason="too_large", message=message)
+
+
 @dataclass(frozen=True, slots=True)
 class SubmissionLimits:
     """The most that one submission may cost, all its attempts together.
@@ -46,11 +52,10 @@ class Budget:
     @property
     def reading_limit(self) -> str:
         """The message for answers not yet read once a limit on reading is passed, else empty."""
-        limits = self.limits
-        if self._bytes > limits.mebibytes << 20:
-            return _over_limit(f"{limits.mebibytes:,} MiB", "--max-mib")
-        if self._cells > limits.cells:
-            return _over_limit(f"{limits.cells:,} cells", "--max-cells")
+        if self._bytes > self.limits.mebibytes << 20:
+            return _over_limit(f"{self.limits.mebibytes:,} MiB", "--max-mib")
+        if self._cells > self.limits.cells:
+            return _over_limit(f"{self.limits.cells:,} cells", "--max-cells")
         return ""
 
     @property
@@ -78,7 +83,6 @@ class Budget:
 
 
 def _over_limit(limit: str, option: str) -> str:
-    """Return the reason for refusing an answer beyond the budget that ``option`` sets."""
     return f"comes after the submission's budget of {limit} was used up ({option} sets another)"
 
 
