@@ -124,9 +124,8 @@ def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]
     rows = []
     for row in scores:
         known = told[row.task_id]
-        if row.status != known.status and row.reason != BUDGET:
-            row = replace(row, status=known.status, reason=known.reason)
-        rows.append(row)
+        is_same = row.status == known.status or row.reason == BUDGET
+        rows.append(row if is_same else replace(row, status=known.status, reason=known.reason))
     return rows
 
 
@@ -155,8 +154,7 @@ def check_submission(exam: Exam, submission: Submission) -> tuple[Answers, list[
 
 
 def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answers]:
-    """Return the checked answers of each attempt (or of the one there is) at every task; no truth
-    is needed."""
+    """Return the checked answers of each attempt (or of the one there is) at every task."""
     parts: list[Answers] = []
     for part in submission.attempts or (submission,):
         parts.append({})
@@ -169,15 +167,13 @@ def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answer
 
 
 def verify_attempts(exam: Exam, signed: Sequence[Answers], budget: Budget) -> list[Answers]:
-    """Return each attempt's answers, checked against the truth: a transcript must replay.
-
-    ``signed`` is what :func:`sign_attempts` gives.
-    """
-    verified: list[Answers] = [{} for _ in signed]
-    for checked, answers in zip(signed, verified, strict=True):
+    """Return each attempt's answers, checked against the truth: a transcript must replay."""
+    verified: list[Answers] = []
+    for checked in signed:
+        verified.append({})
         for task in exam.tasks:
             answer = budget.within_time(checked[task.task_id], task.answer_file)
-            answers[task.task_id] = verify(task, exam.truths[task.task_id], answer)
+            verified[-1][task.task_id] = verify(task, exam.truths[task.task_id], answer)
     return verified
 
 
@@ -216,8 +212,7 @@ def sign_attempts(
 
 
 def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answers:
-    """Return one checked answer for each task: the first attempt's, or all attempts' joined where
-    the shape merges them."""
+    """Return one answer a task: the first attempt's, or all joined where the shape merges them."""
     if len(attempts) == 1:
         return attempts[0]
     merged = {}

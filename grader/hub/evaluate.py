@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 PER_DAY: Final = 5
 """Submissions of a team that are looked at on one day."""
 _CARDS: Final = WorkLimits(512 << 20, 60)
-_LONGEST_NAME: Final = 200
-_LONGEST_REASON: Final = 500
 _KEPT: Final = ("day", "pull_request", "team", "system", "setting", "split", "exam")
 """Members of a row that a rescoring leaves as they were."""
 
@@ -121,7 +119,7 @@ def _finish(api: "HfApi", one: Delivery, row: Row, results: str, setup: Evaluati
 
 
 def _batches(things: list[Thing], workers: int) -> Iterator[list[Thing]]:
-    """Yield as many things at once as there are workers. A killed run repeats one batch at most."""
+    """Yield as many things as there are workers: a killed run repeats one batch at most."""
     for start in range(0, len(things), workers):
         yield things[start : start + workers]
 
@@ -188,7 +186,7 @@ def _grade_files(
 
 def _name(card: Mapping[str, Any], member: str, default: str = "") -> str:
     """Return a submitter's text, cut to 200 characters, else ``default``; unsafe as a path."""
-    return str(card.get(member, default))[:_LONGEST_NAME]
+    return str(card.get(member, default))[:200]
 
 
 def exam_of(setup: EvaluationSetup, split: str, name: str) -> Exam:
@@ -247,7 +245,7 @@ def row_of(
         "exam": _name(card, "exam"),
         "submissions": setup.inbox,
         "status": GRADED if report is not None else FAILED,
-        "reason": outcome[:_LONGEST_REASON] if isinstance(outcome, str) else "",
+        "reason": outcome[:500] if isinstance(outcome, str) else "",
         "submission_sha256": "" if file is None else file_sha256(file),
         "answers_sha256": submission.get("answers_sha256", ""),
         "grader": __version__,
@@ -285,10 +283,9 @@ def rescore(
                 results.add(fresh, "rescored")
             count += len(fresh)
             for row in fresh:
-                before, after = row["before"][-1], row["report"]
                 changes = ", ".join(
-                    f"{figure} {points(before[figure])} → {points(after[figure])}"
-                    for figure in ("skill", "points")
+                    f"{name} {points(row['before'][-1][name])} → {points(row['report'][name])}"
+                    for name in ("skill", "points")
                 )
                 tell(f"{row['id']}  {row['team']}  rescored: {changes}")
     return count

@@ -39,10 +39,7 @@ Row = dict[str, Any]
 
 
 class ResultsDataset:
-    """The state of the dataset of results, and the only way to add to it.
-
-    ``rows`` are the rows by id.
-    """
+    """The state of the dataset of results, its ``rows`` by id, and the only way to add to it."""
 
     def __init__(self, api: "HfApi", repo: str, *, make: bool = False) -> None:
         """Read it, or make it where it is absent and ``make``. Raises ``UsageError``."""
@@ -72,18 +69,15 @@ class ResultsDataset:
         """
         from huggingface_hub import CommitOperationAdd
 
-        files: dict[str, str] = {}
-        log = self._log
+        files = {f"{FOLDER}/{row['id']}.json": pretty_json(row) for row in rows}
+        files |= {LOG: self._log} if self._has_card else {LOG: self._log, CARD: _CARD_TEXT}
         for row in rows:
             report, release = row["report"] or {}, row["release"]
             figures = {name: report.get(name) for name in ("points", "skill", "skill_interval")}
             line = {**row, **figures, "event": event, "release": release["name"]}
             line["release_sha256"] = release["sha256"]
-            log += f"{escape_unprintable(canonical_json({name: line[name] for name in _LOGGED}))}\n"
-            files[f"{FOLDER}/{row['id']}.json"] = pretty_json(row)
-        files[LOG] = log
-        if not self._has_card:
-            files[CARD] = _CARD_TEXT
+            text = canonical_json({name: line[name] for name in _LOGGED})
+            files[LOG] += f"{escape_unprintable(text)}\n"
         operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
         with explain_hub_errors(self.repo):
             self._head = self._api.create_commit(

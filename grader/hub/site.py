@@ -55,9 +55,9 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, tracks: Tracks)
     for name, text in files.items():
         write_text(path_inside(out, name), text)
     reports = [report for board in boards for _, report in board.ranked]
+    back = [(f"../{INDEX}", f"← {_TITLE}")]
     for report in reports:
-        proof, back = _proof(report["row"], results), [(f"../{INDEX}", f"← {_TITLE}")]
-        text = report_page(report, tracks, more=[proof], ahead=back)
+        text = report_page(report, tracks, more=[_proof(report["row"], results)], ahead=back)
         write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
     return len(files) + len(reports)
 
@@ -109,7 +109,6 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row]) -> str:
 
 
 def _ranking(board: Board) -> Section:
-    """Return the ranking of a board by the exam's skill."""
     lines: list[list[str | Cell]] = []
     for place, (_, report) in zip(place_texts(board.ranked), board.ranked, strict=True):
         row, submission = report["row"], report["submission"]

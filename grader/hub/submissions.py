@@ -30,6 +30,8 @@ _PATH: Final = re.compile(
     rf"{FOLDER}/(?P<team>[A-Za-z0-9][A-Za-z0-9_.-]{{0,59}})/(?P<id>[0-9a-f]{{{DIGITS}}})\.parquet"
 )
 _WAITING: Final = ("open", "draft")
+_TITLE: Final = "Submission {}"
+"""The title of a pull request, and of the commit that stores its file."""
 _MARK: Final = "<!-- causal-exams {} -->"
 _NOTICES: Final = 5
 
@@ -54,16 +56,6 @@ def path_of(team: str, identity: str) -> str:
     return f"{FOLDER}/{team}/{identity}.parquet"
 
 
-def submission_id(packed: Path) -> str:
-    """Return the id of a packed file: the first 16 hex digits of its SHA-256."""
-    return file_sha256(packed)[:DIGITS]
-
-
-def pull_title(identity: str) -> str:
-    """Return the title of the pull request of a submission, and of the commit that stores it."""
-    return f"Submission {identity}"
-
-
 def hand_in(api: "HfApi", packed: Path, repo: str) -> tuple[str, str, bool]:
     """Send a packed file, unless the very same is there or waiting. Raises ``UsageError``.
 
@@ -71,8 +63,8 @@ def hand_in(api: "HfApi", packed: Path, repo: str) -> tuple[str, str, bool]:
     """
     from huggingface_hub import CommitOperationAdd
 
-    identity = submission_id(packed)
-    title = pull_title(identity)
+    identity = file_sha256(packed)[:DIGITS]
+    title = _TITLE.format(identity)
     with explain_hub_errors(repo):
         team = api.whoami()["name"]
         path = path_of(team, identity)
@@ -112,7 +104,7 @@ def _in_pull(
     own = [match for match in own if match["team"] == pull.author]
     # After a run that stored the file and was killed it is new no more; then the title names it.
     new = [match for match in own if match[0] not in main] or [
-        match for match in own if pull.title == pull_title(match["id"])
+        match for match in own if pull.title == _TITLE.format(match["id"])
     ]
     day, refused = pull.created_at.date().isoformat(), ""
     if len(new) != 1:
@@ -146,7 +138,7 @@ def download(
             )
         # A file of its own: the client's cache holds links, which no submission may be.
         shutil.copyfile(found, target)
-        if submission_id(target) == one.id:
+        if file_sha256(target)[:DIGITS] == one.id:
             return target
     return None
 
@@ -173,7 +165,7 @@ def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
             repo,
             [CommitOperationAdd(one.path, str(file))],
             repo_type="dataset",
-            commit_message=pull_title(one.id),
+            commit_message=_TITLE.format(one.id),
         )
 
 
@@ -192,17 +184,16 @@ def reply(api: "HfApi", repo: str, pull: int, row: Mapping[str, Any], results: s
 
 def comment(row: Mapping[str, Any], results: str) -> str:
     """Return the answer to a submitter as Markdown, in which words of the submission are plain."""
-    lines = [_MARK.format(row["id"])]
-    report = row["report"]
+    mark, report = _MARK.format(row["id"]), row["report"]
     if report is None:
-        return f"{lines[0]}\n\n**{row['status']}**: {markdown_text(row['reason'])}\n"
-    census = report["census"]
-    lines.append(
-        f"**{markdown_text(row['system'])}** on "
-        f"{markdown_text(row['release']['name'])}, {row['split']}/"
-        f"{row['exam']}: {census['scored']} of {census['tasks']} answers scored, "
-        f"{census['missing']} missing, {census['invalid']} invalid."
-    )
+        return f"{mark}\n\n**{row['status']}**: {markdown_text(row['reason'])}\n"
+    census, release = report["census"], markdown_text(row["release"]["name"])
+    lines = [
+        mark,
+        f"**{markdown_text(row['system'])}** on {release}, {row['split']}/{row['exam']}: "
+        f"{census['scored']} of {census['tasks']} answers scored, "
+        f"{census['missing']} missing, {census['invalid']} invalid.",
+    ]
     if report["skill"] is not None:
         span = interval_text(report["skill_interval"], 1)
         lines.append(f"Skill {points(report['skill'])} {span}, points {points(report['points'])}.")
@@ -211,10 +202,10 @@ def comment(row: Mapping[str, Any], results: str) -> str:
         lines.append(f"Points {points(report['points'])} {span}.")
     elif report.get("redacted"):
         lines.append("Its truth is private: no figure is shown of this submission.")
-    lines += [f"- {markdown_text(notice)}" for notice in report["notices"][:_NOTICES]]
-    lines.append(f"The file is kept as `{path_of(row['team'], row['id'])}`.")
-    lines.append(
+    lines += [
+        *(f"- {markdown_text(notice)}" for notice in report["notices"][:_NOTICES]),
+        f"The file is kept as `{path_of(row['team'], row['id'])}`.",
         f"Everything that is shown of it: `{RESULTS}/{row['id']}.json` in "
-        f"[{results}](https://huggingface.co/datasets/{results})."
-    )
+        f"[{results}](https://huggingface.co/datasets/{results}).",
+    ]
     return "\n\n".join(lines) + "\n"

@@ -106,9 +106,6 @@ class Variant:
         """``family.variant``, unique inside a track."""
         return f"{self.family}.{self.name}"
 
-    def __str__(self) -> str:
-        return f"{self.track} {self.key}"
-
 
 def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
     """Return the variants in a TOML file of tables ``[family.name]`` with ``rung``, ``shape`` and
