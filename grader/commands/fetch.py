@@ -20,8 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, and print the folder."""
-    from grader.hub.client import Address
-    from grader.hub.fetch import fetch
+    from grader.hub.client import Address, fetch
     from grader.release.side import Side
 
     address = Address.parse(arguments.address)

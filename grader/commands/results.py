@@ -33,9 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file, and print the command that proposes it."""
-    from grader.hub.client import Address
+    from grader.hub.client import Address, fetch
     from grader.hub.eval_results import FOLDER, eval_results, file_name
-    from grader.hub.fetch import fetch
     from grader.io.files import write_text
     from grader.io.paths import path_inside
     from grader.io.schemas import first_problem

@@ -1,26 +1,32 @@
-"""Addresses on the Hub, and the one place that talks to its own client.
+"""Addresses on the Hub, its own client, and releases that are fetched by it.
 
 An address is ``hf://org/name@revision``, wherever a folder may be named. Endpoint, token and cache
-are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `hf auth login`), ``HF_HUB_CACHE``.
+are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `hf auth login`), ``HF_HUB_CACHE``. Files lie
+in that cache by hash. A release is a stranger's: names are plain, sizes and hashes are those of its
+manifest before anything is downloaded, and after.
 """
 
 import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
+from grader.release.side import MAX_MANIFEST, Side
 from grader.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, RepoFile
 
+MANIFEST: Final = "manifest.json"
+PAPERS: Final = ("README.md", "eval.yaml", "croissant.json", "ERRATA.md")
+_LARGEST_PAPER: Final = 16 << 20
 _AGAIN: Final = "run the same command again; what is there already is kept"
 _TOKEN: Final = "set HF_TOKEN, or `hf auth login`, to a token of an account that may"
 
@@ -157,3 +163,70 @@ def _explanation_of_status(status: int, message: str | None) -> str:
         case _ if status >= 500:
             return f"the Hub answered {status}; {_AGAIN}"
     return f"the Hub refused it ({status}){answer}"
+
+
+def fetch(address: Address) -> Path:
+    """Return the folder of a release's repository, in which every shard is as its manifest says.
+
+    A revision that was fetched before is not asked for again; without a revision the newest is
+    asked for. Raises ``UsageError``.
+    """
+    api = connect()
+    if address.revision is not None and (cached := _cached_folder(api, address)) is not None:
+        return cached
+    with explain_hub_errors(address):
+        return _download(api, address)
+
+
+def _cached_folder(api: "HfApi", address: Address) -> Path | None:
+    """Return the cached folder of a release, or None where a shard or the manifest is not there."""
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    with suppress(LocalEntryNotFoundError, UsageError):
+        side = Side.open(_snapshot(api, address, (MANIFEST,), local=True))
+        if all(side.file(name).is_file() for name in side.manifest["shards"]):
+            return side.path
+    return None
+
+
+def _download(api: "HfApi", address: Address) -> Path:
+    """Return the folder of a release after it was downloaded, as its manifest promises it."""
+    listed = list_files(api, address.repo, address.revision)
+    if MANIFEST not in listed or listed[MANIFEST].size > MAX_MANIFEST:
+        raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
+    shards = Side.open(_snapshot(api, address, (MANIFEST,))).manifest["shards"]
+    for name, promised in shards.items():
+        found = listed.get(name)
+        same = found is not None and found.size == promised["bytes"]
+        if found is None or not same or (found.lfs and found.lfs.sha256 != promised["sha256"]):
+            raise UsageError(
+                f"{address}: {name} is not what its manifest.json says, so nothing was fetched; "
+                "tell its maintainer"
+            )
+    papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
+    side = Side.open(_snapshot(api, address, (MANIFEST, *papers, *shards)))
+    for name in shards:
+        try:
+            side.check(name)
+        except UsageError:
+            file = side.file(name)
+            blob = Path(os.path.realpath(file))
+            for damaged in (file, blob) if cache_folder().resolve() in blob.parents else (file,):
+                damaged.unlink(missing_ok=True)
+            raise UsageError(
+                f"{address}: {name} came damaged and was removed; run the same command again"
+            ) from None
+    return side.path
+
+
+def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
+    """Return the folder of a revision with the files ``names``; ``local``: as it is here."""
+    found = api.snapshot_download(
+        address.repo,
+        repo_type="dataset",
+        revision=address.revision,
+        cache_dir=cache_folder(),
+        allow_patterns=list(names),
+        local_files_only=local,
+    )
+    return Path(found)
