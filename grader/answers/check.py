@@ -53,8 +53,7 @@ def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Check
 
 
 def read_answer(raw: RawAnswer, read: Callable[[bytes], CheckedAnswer]) -> CheckedAnswer:
-    """Return what ``read`` makes of the bytes of an answer, or the invalid answer with its
-    reason."""
+    """Return what ``read`` makes of an answer's bytes, or the invalid answer with its reason."""
     try:
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)
@@ -199,11 +198,8 @@ def _values(
 
 
 def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
-    """Return one hash for equal answers, however they were handed in and whatever the system is
-    called; keys are task ids.
-
-    ``answers`` must be those known without the truth, since boards show the hash.
-    """
+    """Return one hash for equal answers by task id, however they were handed in. They must be
+    those known without the truth, since boards show the hash."""
     total = hashlib.sha256()
     for task_id, told in sorted(answers.items()):
         answer = canonical_json(_plain(told.answer))

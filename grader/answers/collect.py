@@ -81,8 +81,7 @@ def read_submission(
 ) -> Submission:
     """Read the submission at ``source``: a folder of answers, a packed file, or attempt folders.
 
-    ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises
-    ``UsageError`` where it cannot be used.
+    ``tasks`` are those that it may answer. Raises ``UsageError`` where it cannot be used.
     """
     folders = _attempt_folders(source, {task.track for task in tasks})
     budget = Budget(limits)
@@ -158,8 +157,7 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget) -> Submission:
 
 
 def submissions_in(folder: Path) -> list[Path]:
-    """Return the packed files and the folders in a folder, by name, without hidden ones and
-    links."""
+    """Return the packed files and folders in a folder by name, without hidden ones and links."""
     return [
         entry
         for entry in sorted(folder.iterdir())
@@ -170,8 +168,7 @@ def submissions_in(folder: Path) -> list[Path]:
 
 
 def run_card(folder: Path) -> dict[str, Any]:
-    """Return the object in ``run.json`` of a folder; raises :class:`BadJson` where it is absent or
-    cannot be read."""
+    """Return the object in a folder's ``run.json``; raises :class:`BadJson` where there is none."""
     raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
     if raw.data is None:
         raise BadJson(raw.reason, raw.message)

@@ -128,8 +128,7 @@ USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds"
 
 
 def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the mean of each figure over the lines of usage that have a plausible one; a figure
-    that none has is left out."""
+    """Return the mean of each figure over the lines of usage in which it is plausible."""
     means = {}
     for figure in USAGE_FIGURES:
         values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]
@@ -139,8 +138,7 @@ def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def amount_of(row: Mapping[str, Any], figure: str) -> float | None:
-    """Return a figure of a line of ``usage.jsonl``, or None where it is no number from 0 to 1e15
-    (True and False are none)."""
+    """Return a figure of a line of usage, or None where it is no number from 0 to 1e15."""
     value = row.get(figure)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15:
         return float(value)

@@ -257,10 +257,7 @@ def row_of(
 def rescore(
     api: "HfApi", results: ResultsDataset, setup: EvaluationSetup, tell: Callable[[str], None]
 ) -> int:
-    """Grade again every row of another version of the release; return how many were.
-
-    Raises ``UsageError``.
-    """
+    """Grade again, and count, all rows of other versions of the release. Raises ``UsageError``."""
     with explain_hub_errors(setup.inbox):
         there = list_files(api, setup.inbox, "main")
     count = 0

@@ -63,10 +63,8 @@ class ResultsDataset:
         self._has_card = (folder / CARD).is_file()
 
     def add(self, rows: Sequence[Row], event: str) -> None:
-        """Add rows and their lines of the log in one commit, all of it or nothing.
-
-        Raises ``UsageError`` where somebody else has written meanwhile.
-        """
+        """Add rows and their lines of the log in one commit, all of it or nothing. Raises
+        ``UsageError`` where somebody else has written meanwhile."""
         from huggingface_hub import CommitOperationAdd
 
         files = {f"{FOLDER}/{row['id']}.json": pretty_json(row) for row in rows}

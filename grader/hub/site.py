@@ -31,10 +31,7 @@ _CARD: Final = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The reports of one exam of one release, ranked, each with its row of results.
-
-    ``file`` is the name of its page, ``release`` is its release in rows.
-    """
+    """The ranked reports of one exam of one ``release``, and the ``file`` of its page."""
 
     file: str
     title: str
@@ -43,10 +40,8 @@ class Board:
 
 
 def write_site(out: Path, rows: Mapping[str, Row], results: str, tracks: Tracks) -> int:
-    """Write the site of all rows into a folder; return its number of files. Raises ``UsageError``.
-
-    ``results`` is the dataset the rows are from.
-    """
+    """Write the site of all rows of the dataset ``results``; return its number of files.
+    Raises ``UsageError``."""
     boards = _boards(row for row in rows.values() if row["status"] == GRADED)
     files = {INDEX: _index(boards, rows), "README.md": _CARD.format(results=results)}
     for board in boards:

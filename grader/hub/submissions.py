@@ -156,8 +156,7 @@ def download_graded(
 
 
 def store(api: "HfApi", repo: str, one: Delivery, file: Path) -> None:
-    """Put the file that was graded on the main branch, at the delivery's path. Raises
-    ``UsageError``."""
+    """Put the graded file on the main branch, at the delivery's path. Raises ``UsageError``."""
     from huggingface_hub import CommitOperationAdd
 
     with explain_hub_errors(repo):

@@ -33,8 +33,7 @@ def file_sha256(path: Path) -> str:
 
 
 class Unreadable(Exception):
-    """A file cannot be opened, is no regular one or no acceptable Parquet; the message says which,
-    without the file's name."""
+    """A file cannot be opened, or is not what it must be; the message does not name the file."""
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -55,8 +54,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raise ``UsageError`` for a symbolic link in a folder, at any depth; who writes
-    through it writes elsewhere."""
+    """Raise ``UsageError`` for a symbolic link in a folder, at any depth: writing follows it."""
     for place, folders, files in os.walk(folder):
         for path in (Path(place) / name for name in (*folders, *files)):
             if path.is_symlink():

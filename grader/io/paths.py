@@ -33,10 +33,7 @@ def is_plain(name: object) -> bool:
 
 
 def check_plain(name: object, what: str) -> str:
-    """Return ``name``; raises ``UsageError`` where it is not plain (:func:`is_plain`).
-
-    ``what`` begins the message.
-    """
+    """Return ``name``; raises ``UsageError``, which ``what`` begins, where it is not plain."""
     if not is_plain(name):
         raise UsageError(f"{what} {clip(name)} is not a plain name; use {GRAMMAR}")
     return str(name)

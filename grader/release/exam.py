@@ -83,8 +83,7 @@ class Split:
         return Exam(self, name, left, gone)
 
     def refuse_private_details(self, what: str) -> None:
-        """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` says which detail
-        would tell it."""
+        """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` tells of it."""
         if not self.reveal:
             why = f"its truth is private and {what}; add --reveal if nobody else will see it"
             raise UsageError(f"--split {self.name}: {why}")

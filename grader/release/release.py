@@ -30,8 +30,7 @@ _WITH_IDS = f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}"
 
 @dataclass(slots=True)
 class ReleaseFolder:
-    """A release: its public side, its private side where the reader has it, and the tracks that
-    the reader knows, by name."""
+    """A release: its public side, the private one if the reader has it, known tracks by name."""
 
     public: Side
     private: Side | None
@@ -88,8 +87,7 @@ class ReleaseFolder:
         return bool(self.public.manifest["splits"][split]["truth"] == "public")
 
     def choose_split(self, name: str | None) -> str:
-        """Return ``name`` if there is such a split, or the only split; raises ``UsageError``
-        otherwise."""
+        """Return ``name`` if there is such a split, or the only one; raises ``UsageError``."""
         splits, path = self.splits, self.public.path
         if not splits:
             raise UsageError(f"{path}: the manifest lists no split; {AGAIN}")
@@ -159,8 +157,7 @@ class ReleaseFolder:
         return tasks
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
-        """Return ``tasks`` of a split, in their order, with the prompts that ``tasks()`` left
-        out."""
+        """Return ``tasks`` of a split, in their order, with the prompts that they lack."""
         ids = [task.task_id for task in tasks]
         rows = self.rows(self.public, "{}", split, ("task_id", "prompt"), _WITH_IDS, [ids])
         prompts = {row["task_id"]: row["prompt"] for row in rows}
@@ -202,8 +199,7 @@ class ReleaseFolder:
         return bundles
 
     def truth_side(self, split: str) -> Side:
-        """Return the repository that holds the split's truth; raises ``UsageError`` if it is not
-        here."""
+        """Return the side that holds the split's truth; raises ``UsageError`` if it is not here."""
         if self.has_public_truth(split):
             return self.public
         if self.private is None:

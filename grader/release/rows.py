@@ -30,10 +30,8 @@ COLUMN_TYPES: Final[Mapping[str, Sequence[str]]] = {
 
 
 def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
-    """Return the task of one row of a config ``<track>``.
-
-    Raises ``KeyError`` for an unknown variant, and ``ValueError`` for a row that no task has.
-    """
+    """Return the task of one row of a config ``<track>``. Raises ``KeyError`` for an unknown
+    variant, and ``ValueError`` for a row that no task has."""
     _check_texts(row, TASK_COLUMNS, but=("rung",))
     spec = tracks[row["track"]].variant(f"{row['family']}.{row['variant']}")
     if row["input_mode"] not in get_args(InputMode):
@@ -63,8 +61,7 @@ def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> T
 
 
 def check_truth(task: Task, truth: Truth) -> None:
-    """Raise ``ValueError`` for a truth that does not fit the schema and the rules of the task's
-    shape."""
+    """Raise ``ValueError`` for a truth that does not fit the schema and rules of its shape."""
     problem = first_problem(f"truth/{task.track}#{task.shape.name}", truth.target)
     if problem is not None:
         raise ValueError(f"column target_json: {problem}")

@@ -19,8 +19,7 @@ TABLES: Final = ("data", "test_features", "calibration")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a test taker is shown of an instance: its story, what is said of the columns, and
-    tables by name."""
+    """What a test taker is shown of an instance: story, what columns are, tables by name."""
 
     story: str
     columns: Sequence[Mapping[str, Any]]
@@ -78,7 +77,6 @@ def _table(table: str, columns: Sequence[Mapping[str, Any]]) -> list[Column]:
 
 
 def _scene_error(release: ReleaseFolder, place: tuple[object, ...], problem: str) -> UsageError:
-    """Return the error about a scene; ``place`` is (instance, view)."""
     where = f"{release.public.path}: the scene of instance {place[0]} in view {place[1]}"
     return UsageError(f"{where}: {problem}; {AGAIN}")
 
@@ -102,8 +100,7 @@ def read_worlds(
 def read_value_sources(
     release: ReleaseFolder, split: str, tasks: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return by task id how the numbers of some truths were worked out: ``value_source`` and
-    ``value_draws``."""
+    """Return ``value_source`` and ``value_draws`` of some truths by task id."""
     side, columns = release.truth_side(split), ("task_id", "value_source", "value_draws")
     rows = _rows(release, side, "{}_truth", split, columns, tasks)
     return {row.pop("task_id"): row for row in rows}

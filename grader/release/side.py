@@ -75,8 +75,7 @@ class Side:
         return [self.file(name) for name in names]
 
     def file(self, name: str) -> Path:
-        """Return the path of a shard ``config/file``, whether or not it is there. Raises
-        ``UsageError`` for a name that is not plain."""
+        """Return the path of a shard ``config/file``; raises ``UsageError`` for no plain name."""
         config, _, file = name.partition("/")
         return path_inside(path_inside(self.path, config), file)
 

@@ -28,8 +28,7 @@ def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
 def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     """Return ``checked`` with the status that counts: some answers only the truth can call invalid.
 
-    A shape without a verifier returns it unchanged. Comes before :func:`score`, and raises
-    :class:`GraderBug` as that does.
+    Comes before :func:`score`, and raises :class:`GraderBug` as that does.
     """
     if task.shape.verify is None:
         return checked
