@@ -65,9 +65,8 @@ class Release:
         Members: ``task_id``, ``track``, ``family``, ``variant``, ``rung``, ``view``,
         ``input_mode``, ``prompt``, ``answer_file``, ``answer_schema`` (a name) and ``inputs``.
         """
-        (task,) = self._opened.with_prompts(
-            self.split, [find_task(self._tasks, task_id, self.name)]
-        )
+        listed = [find_task(self._tasks, task_id, self.name)]
+        (task,) = self._opened.with_prompts(self.split, listed)
         more = {"answer_schema": task.answer_schema, "inputs": dict(task.inputs)}
         return {**task.members(), **more}
 

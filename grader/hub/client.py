@@ -51,10 +51,8 @@ class Address:
         """
         found = _ADDRESS.fullmatch(text)
         if found is None or ".." in text or "--" in found["repo"]:
-            raise UsageError(
-                f"{what} {clip(text)}: not an address on the Hub; write hf://org/name@revision, "
-                "such as hf://org/exams@v1"
-            )
+            remedy = "write hf://org/name@revision, such as hf://org/exams@v1"
+            raise UsageError(f"{what} {clip(text)}: not an address on the Hub; {remedy}")
         return cls(found["repo"], found["revision"])
 
     def __str__(self) -> str:
@@ -67,9 +65,8 @@ def connect() -> "HfApi":
         from huggingface_hub import HfApi
         from huggingface_hub.utils.tqdm import disable_progress_bars
     except ModuleNotFoundError:
-        raise UsageError(
-            "the Hub needs the package huggingface_hub: pip install 'causal-exams[hub]'"
-        ) from None
+        remedy = "pip install 'causal-exams[hub]'"
+        raise UsageError(f"the Hub needs the package huggingface_hub: {remedy}") from None
     # What goes wrong is told once, at the end.
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # once HfApi has set its own
     if not sys.stderr.isatty():
@@ -95,10 +92,8 @@ def list_files(api: "HfApi", repo: str, revision: str | None = None) -> "dict[st
 
 @contextmanager
 def explain_hub_errors(what: object) -> Iterator[None]:
-    """Turn an error of the Hub about ``what`` into one line that says what to do about it.
-
-    Raises ``UsageError`` for whatever is the network's, the Hub's or the token's fault.
-    """
+    """Turn a fault of network, Hub or token about ``what`` into ``UsageError``, one line that says
+    what to do about it."""
     try:
         yield
     except UsageError:
@@ -166,11 +161,8 @@ def _explanation_of_status(status: int, message: str | None) -> str:
 
 
 def fetch(address: Address) -> Path:
-    """Return the folder of a release's repository, in which every shard is as its manifest says.
-
-    A revision that was fetched before is not asked for again; without a revision the newest is
-    asked for. Raises ``UsageError``.
-    """
+    """Return the folder of a release's repository, in which every shard is as its manifest says. A
+    revision that is here is not asked for again, the newest always. Raises ``UsageError``."""
     api = connect()
     if address.revision is not None and (cached := _cached_folder(api, address)) is not None:
         return cached
@@ -183,7 +175,7 @@ def _cached_folder(api: "HfApi", address: Address) -> Path | None:
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     with suppress(LocalEntryNotFoundError, UsageError):
-        side = Side.open(_snapshot(api, address, (MANIFEST,), local=True))
+        side = Side.open(snapshot(api, address, (MANIFEST,), local=True))
         if all(side.file(name).is_file() for name in side.manifest["shards"]):
             return side.path
     return None
@@ -194,17 +186,15 @@ def _download(api: "HfApi", address: Address) -> Path:
     listed = list_files(api, address.repo, address.revision)
     if MANIFEST not in listed or listed[MANIFEST].size > MAX_MANIFEST:
         raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
-    shards = Side.open(_snapshot(api, address, (MANIFEST,))).manifest["shards"]
+    shards = Side.open(snapshot(api, address, (MANIFEST,))).manifest["shards"]
     for name, promised in shards.items():
         found = listed.get(name)
         same = found is not None and found.size == promised["bytes"]
         if found is None or not same or (found.lfs and found.lfs.sha256 != promised["sha256"]):
-            raise UsageError(
-                f"{address}: {name} is not what its manifest.json says, so nothing was fetched; "
-                "tell its maintainer"
-            )
+            why = "is not what its manifest.json says, so nothing was fetched"
+            raise UsageError(f"{address}: {name} {why}; tell its maintainer")
     papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
-    side = Side.open(_snapshot(api, address, (MANIFEST, *papers, *shards)))
+    side = Side.open(snapshot(api, address, (MANIFEST, *papers, *shards)))
     for name in shards:
         try:
             side.check(name)
@@ -213,14 +203,14 @@ def _download(api: "HfApi", address: Address) -> Path:
             blob = Path(os.path.realpath(file))
             for damaged in (file, blob) if cache_folder().resolve() in blob.parents else (file,):
                 damaged.unlink(missing_ok=True)
-            raise UsageError(
-                f"{address}: {name} came damaged and was removed; run the same command again"
-            ) from None
+            why = f"{name} came damaged and was removed"
+            raise UsageError(f"{address}: {why}; run the same command again") from None
     return side.path
 
 
-def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
-    """Return the folder of a revision with the files ``names``; ``local``: as it is here."""
+def snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
+    """Return the cached folder of a revision with the files ``names`` (patterns); ``local``: as it
+    is here."""
     found = api.snapshot_download(
         address.repo,
         repo_type="dataset",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from grader.errors import UsageError
-from grader.hub.client import cache_folder, explain_hub_errors
+from grader.hub.client import Address, explain_hub_errors, snapshot
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical_json, escape_unprintable, pretty_json
 from grader.io.paths import is_plain
@@ -48,15 +48,7 @@ class ResultsDataset:
             if make:
                 api.create_repo(repo, repo_type="dataset", exist_ok=True)
             self._head = api.repo_info(repo, repo_type="dataset").sha
-            folder = Path(
-                api.snapshot_download(
-                    repo,
-                    repo_type="dataset",
-                    revision=self._head,
-                    cache_dir=cache_folder(),
-                    allow_patterns=[f"{FOLDER}/*.json", LOG, CARD],
-                )
-            )
+            folder = snapshot(api, Address(repo, self._head), (f"{FOLDER}/*.json", LOG, CARD))
         self.rows = rows_in(folder)
         log = folder / LOG
         self._log = log.read_text(encoding="utf-8") if log.is_file() else ""

@@ -44,17 +44,15 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, tracks: Tracks)
     Raises ``UsageError``."""
     boards = _boards(row for row in rows.values() if row["status"] == GRADED)
     files = {INDEX: _index(boards, rows), "README.md": _CARD.format(results=results)}
+    home, back = ([(place, f"← {_TITLE}")] for place in (INDEX, f"../{INDEX}"))
     for board in boards:
-        back = [(INDEX, f"← {_TITLE}")]
-        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=back)
+        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=home)
+        for _, report in board.ranked:
+            text = report_page(report, tracks, more=[_proof(report["row"], results)], ahead=back)
+            write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
     for name, text in files.items():
         write_text(path_inside(out, name), text)
-    reports = [report for board in boards for _, report in board.ranked]
-    back = [(f"../{INDEX}", f"← {_TITLE}")]
-    for report in reports:
-        text = report_page(report, tracks, more=[_proof(report["row"], results)], ahead=back)
-        write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
-    return len(files) + len(reports)
+    return len(files) + sum(len(board.ranked) for board in boards)
 
 
 def _boards(rows: Iterable[Row]) -> list[Board]:
@@ -67,9 +65,9 @@ def _boards(rows: Iterable[Row]) -> list[Board]:
     for k, ((release, _, split, exam), members) in enumerate(sorted(groups.items()), 1):
         names = [row["report"]["submission"]["system"] for row in members]
         reports = []
-        for row, name in zip(members, names, strict=True):
+        for row in members:
             submission = row["report"]["submission"]
-            if names.count(name) > 1:
+            if names.count(name := submission["system"]) > 1:
                 label = f"{name} ({row['team']}, {row['id'][:6]})"
                 submission = {**submission, "label": label}
             reports.append({**row["report"], "submission": submission, "row": row})

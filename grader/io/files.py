@@ -17,11 +17,7 @@ from grader.errors import UsageError
 
 
 def write_text(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``.
-
-    The folder is made where it is absent, and a file of that name is replaced. The new file has the
-    permissions ``mode`` less those of the process's umask.
-    """
+    """Write ``text`` as UTF-8 (:func:`replacing`) into a folder that is made where it is absent."""
     with replacing(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -37,19 +37,14 @@ def canonical_json(value: object) -> str:
 
 
 def pretty_json(value: object) -> str:
-    """Return ``value`` as indented JSON with sorted keys and a final newline, for people.
-
-    What cannot be printed is escaped (:func:`escape_unprintable`).
-    """
+    """Return ``value`` as indented, printable JSON with sorted keys and a final newline."""
     text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
     return escape_unprintable(text) + "\n"
 
 
 def escape_unprintable(text: str) -> str:
-    """Return JSON text with ``\\u`` escapes for characters that cannot be printed, but line feeds.
-
-    It means the same. ``json`` itself escapes no DEL, no C1 control and no bidirectional mark.
-    """
+    """Return JSON text that means the same, with ``\\u`` escapes for what cannot be printed but
+    line feeds: ``json`` itself escapes no DEL, no C1 control and no bidirectional mark."""
     return _NOT_ASCII.sub(
         lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text
     )
