@@ -203,10 +203,8 @@ def sign_attempts(
                 known |= names
         if len(known) > 1:
             named = ", ".join(clip(name) for name in sorted(known)[:4])
-            raise UsageError(
-                f"{source}: holds signed sessions of {len(known)} submissions ({named}); "
-                "keep only those of this submission"
-            )
+            why = f"holds signed sessions of {len(known)} submissions ({named})"
+            raise UsageError(f"{source}: {why}; keep only those of this submission")
         hosts |= known
     return found, frozenset(hosts)
 
@@ -233,15 +231,10 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
         alpha, truth = task.inputs.get("alpha"), exam.truths[task.task_id]
         answer = budget.within_time(checked[task.task_id], task.answer_file)
         checked[task.task_id] = answer
-        scores.append(
-            replace(
-                score(task, truth, answer),
-                nominal_coverage=1 - alpha if isinstance(alpha, float) else None,
-                bundle=bundle,
-                arm=arm,
-                floor=exam.floors.of_variant(task.track, task.spec.key),
-            )
-        )
+        coverage = 1 - alpha if isinstance(alpha, float) else None
+        floor = exam.floors.of_variant(task.track, task.spec.key)
+        row = score(task, truth, answer)
+        scores.append(replace(row, nominal_coverage=coverage, bundle=bundle, arm=arm, floor=floor))
     return scores
 
 

@@ -42,10 +42,8 @@ class Check:
 
 
 def verify(release: ReleaseFolder, *, proofs: bool = True) -> list[Check]:
-    """Check the sides at hand; a damaged release is a failed check, never an exception.
-
-    Without ``proofs`` the claims of a track with a checker are not proved again.
-    """
+    """Check the sides at hand, and with ``proofs`` the claims of tracks again; a damaged release is
+    a failed check, never an exception."""
     checks = [*_side("public", release.public)]
     if release.private is not None:
         checks += _side("private", release.private)
@@ -170,13 +168,11 @@ def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> I
         yield "the split has no commitments or no salts"
         return
     key = bytes.fromhex(salts["rows"])
-    with parquet.connect() as connection:
-        configs = [name for (name,) in parquet.read(connection, files, ("DISTINCT config",))]
-    for config in sorted(configs):
-        with parquet.connect() as connection:  # a config at a time is in memory
-            where = ("row_id", "sha256"), "WHERE config = ?", [config]
-            expected = dict(parquet.read(connection, files, *where))
-        seen = 0
+    connection = parquet.connect()
+    configs = sorted(name for (name,) in parquet.read(connection, files, ("DISTINCT config",)))
+    for config in configs:  # one at a time is in memory
+        where = ("row_id", "sha256"), "WHERE config = ?", [config]
+        expected, seen = dict(parquet.read(connection, files, *where)), 0
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
             salt = hmac.digest(key, f"{config}/{split}/{row_id}".encode(), "sha256")

@@ -75,11 +75,8 @@ def _document(task: Task, document: Any, then: Step | None) -> CheckedAnswer:
         # the answer's field, so it is invalid in both.
         raise Invalid("not_object", f"{clip(document)} is not an object; write {{…}}")
     if shape.field not in document:
-        raise Invalid(
-            "absent_field",
-            f'the member "{shape.field}" is absent; add it',
-            paper_abstained=shape.abstainable,
-        )
+        why = f'the member "{shape.field}" is absent; add it'
+        raise Invalid("absent_field", why, paper_abstained=shape.abstainable)
     if shape.abstainable and _abstains(shape, document[shape.field]):
         return CheckedAnswer("scored", abstained=True, paper_abstained=True)
     problem = first_problem(f"answers/{shape.name}", document)
@@ -122,12 +119,9 @@ def with_bounds(task: Task, document: dict[str, Any]) -> dict[str, Any]:
         if is_null_equivalent(document.get(name)):
             # The reference reads a null in any of the three as an abstention (paper reading);
             # the fixed reading wants the interval that was asked for.
-            raise Invalid(
-                "absent_bound",
-                f"at /{name}: a number needs both bounds; add it, or abstain with null in "
-                f"/{task.shape.field}",
-                paper_abstained=True,
-            )
+            remedy = f"add it, or abstain with null in /{task.shape.field}"
+            why = f"at /{name}: a number needs both bounds; {remedy}"
+            raise Invalid("absent_bound", why, paper_abstained=True)
     lower, upper = document["ci_lower"], document["ci_upper"]
     if lower > upper:
         why = f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them"
@@ -160,11 +154,8 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
         for column in columns:
             if header.count(column) != 1:
                 times = "appears twice" if column in header else "is absent"
-                raise Invalid(
-                    "wrong_columns",
-                    f"the column {column} {times} in the header {clip(','.join(header))}; "
-                    f"the header must hold {','.join(columns)}",
-                )
+                why = f"the column {column} {times} in the header {clip(','.join(header))}"
+                raise Invalid("wrong_columns", f"{why}; the header must hold {','.join(columns)}")
         values = _values(reader, [header.index(column) for column in columns], columns, rows)
     except csv.Error as error:
         raise Invalid("not_csv", f"line {reader.line_num}: {error}") from None

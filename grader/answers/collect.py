@@ -69,10 +69,8 @@ def _attempt_folders(source: Path, tracks: Iterable[str]) -> list[Path]:
     for name in names if numbered else ():
         beside = name.endswith((*MAX_BYTES, ".parquet")) and name != "run.json"
         if beside or (name in tracks and (source / name).is_dir()):
-            raise UsageError(
-                f"{source}: {clip(name)} stands beside {numbered[min(numbered)].name}; "
-                "move it into one of the attempts"
-            )
+            pair = f"{clip(name)} stands beside {numbered[min(numbered)].name}"
+            raise UsageError(f"{source}: {pair}; move it into one of the attempts")
     return [path for _, path in sorted(numbered.items())]
 
 

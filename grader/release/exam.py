@@ -66,10 +66,9 @@ class Split:
 
     def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
         """Return the exam that is asked for, or else the only one with every answered task, or of
-        several such the release's own.
+        several such the release's own; ``answered`` are the tasks that any submission answers.
 
-        ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
-        none or several fit (:func:`grader.release.release.select_exam`).
+        Raises ``UsageError`` where none or several fit.
         """
         exams, own = self.release.exams(self.name), self.release.public.manifest["release"]
         name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
@@ -182,10 +181,8 @@ class Exam:
         return not self.split.reveal and not self.is_final
 
     def final(self) -> Self:
-        """Return the exam of the other half alone, of which no figure was ever shown.
-
-        Raises ``UsageError`` where nothing is held back, and for a part or a sum of exams.
-        """
+        """Return the exam of the other half alone, of which no figure was ever shown. Raises
+        ``UsageError`` where nothing is held back, and for a part or a sum of exams."""
         if self.split.reveal:
             raise UsageError(f"--final: split {self.split.name} holds nothing back; leave it out")
         if not self.is_whole:

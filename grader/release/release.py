@@ -57,10 +57,8 @@ class ReleaseFolder:
         for key in ("release", "version", "fingerprint"):
             mine, theirs = public.manifest.get(key), hidden.manifest.get(key)
             if mine != theirs:
-                raise UsageError(
-                    f"{hidden.path}: {key} is {theirs!r} but the public side has {mine!r}; "
-                    "give the private side of the same build"
-                )
+                why = f"{key} is {theirs!r} but the public side has {mine!r}"
+                raise UsageError(f"{hidden.path}: {why}; give the private side of the same build")
         return cls(public, hidden, tracks)
 
     @property
@@ -72,10 +70,8 @@ class ReleaseFolder:
         """Raise ``UsageError`` where no gate has checked the release, which then does not ``what``
         (such as "ranks nobody")."""
         if str(self.public.manifest["release"]).endswith(UNCHECKED):
-            raise UsageError(
-                f"{self.public.path}: is UNCHECKED, for experiments, and {what}; build it without "
-                "--unchecked"
-            )
+            why = f"is UNCHECKED, for experiments, and {what}"
+            raise UsageError(f"{self.public.path}: {why}; build it without --unchecked")
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -118,8 +114,8 @@ class ReleaseFolder:
         with parquet.connect() as connection:
             for track in self.tracks:
                 files = side.shards(config.format(track), split)
-                names = side.present_columns(connection, files, columns) if files else []
-                if files and not optional and len(names) < len(columns):
+                names = side.present_columns(connection, files, columns)
+                if not optional and len(names) < len(columns):
                     absent = next(name for name in columns if name not in names)
                     raise UsageError(f"{files[0]}: there is no column {absent}; {AGAIN}")
                 if names[:1] == [columns[0]]:
@@ -185,15 +181,12 @@ class ReleaseFolder:
         return {task_id: str(why) for task_id, why in own.items()}
 
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
-        """Return exam name -> task id -> (bundle, arm), of the exams that state bundles.
-
-        ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
-        one formal problem (:mod:`grader.release.exam`). An absent arm is the empty string.
-        """
+        """Return exam name -> task id -> (bundle, arm), of the exams that state bundles
+        (:mod:`grader.release.exam`). An absent arm is the empty string."""
         bundles: dict[str, dict[str, tuple[str, str]]] = {}
         columns = ("bundle", "arm", "exam", "task_id")
-        suffix = "WHERE bundle IS NOT NULL ORDER BY exam, position"
-        for row in self.rows(self.public, "{}_exams", split, columns, suffix, optional=True):
+        where = "WHERE bundle IS NOT NULL ORDER BY exam, position"
+        for row in self.rows(self.public, "{}_exams", split, columns, where, optional=True):
             own = bundles.setdefault(row["exam"], {})
             own[row["task_id"]] = (row["bundle"], row.get("arm") or "")
         return bundles
@@ -231,8 +224,7 @@ class ReleaseFolder:
                 check_truth(task, truth)
             except (ValueError, TypeError) as error:
                 raise _unreadable(where, error) from None
-        absent = needed.keys() - truths.keys()
-        if absent:
+        if absent := needed.keys() - truths.keys():
             raise UsageError(
                 f"{side.path}: no truth for task {min(absent)} ({len(absent)} absent in all); "
                 "the public and private sides do not belong together"
@@ -301,9 +293,8 @@ def select_exam(
         if own is not None and own in (choices or exams):
             choices = [own]
         if len(choices) != 1:
-            raise UsageError(
-                f"several exams fit; choose one with --exam ({', '.join(sorted(exams))}, or all)"
-            )
+            listed = ", ".join(sorted(exams))
+            raise UsageError(f"several exams fit; choose one with --exam ({listed}, or all)")
         name = choices[0]
     if name not in exams:
         raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, WHOLE_SPLIT])}")

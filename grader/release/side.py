@@ -52,10 +52,8 @@ class Side:
         return cls(path, manifest)
 
     def shards(self, config: str, split: str) -> list[Path]:
-        """Return the files of one config and split in order, each checked (:meth:`check`).
-
-        Raises ``UsageError`` for a damaged one, and for more rows than are read.
-        """
+        """Return the files of one config and split in order, each checked (:meth:`check`). Raises
+        ``UsageError`` for a damaged one, and for more rows than are read."""
         place = re.escape(f"{config}/{split}")
         pattern = re.compile(rf"{place}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet")
         listed, track = self.manifest["shards"], config.removesuffix("_exams")

@@ -37,11 +37,8 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """The bytes found for one task, or the reason why they could not be read.
-
-    ``source`` names the file for messages. Without ``data``, ``reason`` is a code and ``message`` a
-    sentence.
-    """
+    """The bytes of one answer, found in the file ``source``, or a code (``reason``) and a sentence
+    (``message``) that say why there are none."""
 
     source: str
     data: bytes | None = None
@@ -162,8 +159,8 @@ class TrackSummary:
 
     ``points`` (0 to 100) is a headline other than the mean of the tasks' points, with its
     bootstrap ``replicates`` and the ``units`` that it is a mean of; ``None`` leaves the mean of
-    the tasks. ``metrics`` are plain figures beside it,
-    ``members`` further members of ``tracks.<track>`` in the report, such as what it draws.
+    the tasks. ``metrics`` are plain figures beside it, ``members`` further members of
+    ``tracks.<track>`` in the report.
     """
 
     points: float | None

@@ -122,10 +122,8 @@ def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Va
             for name, row in rows.items()
         )
     except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise UsageError(
-            f"grader/tracks/{track}/{table.name}: {error}; it is TOML, and each row has rung, rule "
-            "and the name of a shape of shapes.py"
-        ) from None
+        form = "it is TOML, and each row has rung, rule and the name of a shape of shapes.py"
+        raise UsageError(f"grader/tracks/{track}/{table.name}: {error}; {form}") from None
 
 
 @dataclass(frozen=True, slots=True)

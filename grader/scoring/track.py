@@ -91,10 +91,7 @@ class Track:
 
     def variant(self, key: str) -> Variant:
         """Return the variant called ``family.variant``; raises ``KeyError`` if there is none."""
-        for spec in self.variants:
-            if spec.key == key:
-                return spec
-        raise KeyError(key)
+        return {spec.key: spec for spec in self.variants}[key]
 
 
 Tracks = Mapping[str, Track]
