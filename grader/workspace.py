@@ -45,8 +45,7 @@ def write_workspaces(
                     reading = release.tracks[track].reading
                     folders = [_write_question(task, folder, reading) for task in places[place]]
                     if has_scenes:
-                        pairs = zip(places[place], folders, strict=True)
-                        _write_scene(found[place], list(pairs))
+                        _write_scene(found[place], list(zip(places[place], folders, strict=True)))
                     shown.update(bar, advance=len(folders), refresh=True)
 
 
@@ -63,8 +62,8 @@ def _write_question(task: Task, folder: Path, reading: Path | None) -> Path:
     place = path_inside(folder, task.task_id)
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
-    document = schema(f"answers/{task.shape.name}")
-    (place / "answer.schema.json").write_text(pretty_json(document), encoding="utf-8")
+    text = pretty_json(schema(f"answers/{task.shape.name}"))
+    (place / "answer.schema.json").write_text(text, encoding="utf-8")
     if reading is not None and reading.name in task.prompt:
         shutil.copyfile(reading, place / reading.name)
     return place

@@ -34,10 +34,7 @@ answer whose message says what is wrong with a part of it; raises :class:`Invali
 
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedAnswer:
-    """Check a CSV file of predictions: it must hold ``columns``, and one row per held-out row.
-
-    A faulty one is returned as an invalid answer.
-    """
+    """Check a CSV file of predictions: it must hold ``columns``, and one row per held-out row."""
     rows = int(task.inputs["rows"])
     return read_answer(
         raw, lambda data: CheckedAnswer("scored", read_predictions(data, columns, rows))
@@ -45,10 +42,7 @@ def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedA
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> CheckedAnswer:
-    """Check a JSON object: its schema, its labels, and the further check ``then``.
-
-    A faulty one is returned as an invalid answer. An abstention is not checked further.
-    """
+    """Check a JSON object: its schema, its labels and, unless it abstains, what ``then`` checks."""
     return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 
@@ -99,9 +93,7 @@ def _abstains(shape: Shape, value: object) -> bool:
 
 def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dict[str, Any]:
     """Return the document with the text in ``fields`` stripped and case-folded, as labels are.
-
-    Raises :class:`Invalid` for text that is none of the shape's labels.
-    """
+    Raises :class:`Invalid` for text that is none of the shape's labels."""
     found = dict(document)
     for field in fields:
         if isinstance(document[field], str):

@@ -139,10 +139,8 @@ def _read_rows(query: Query, label: str, suffixes: dict[str, str], found: Submis
 
 
 def _check_sizes(query: Query, most: int) -> None:
-    """Raise :class:`Unreadable` for more rows or bytes than ``most``, by the footer alone.
-
-    No footer tells the size of DELTA_BYTE_ARRAY strings, which repeat parts of the one before.
-    """
+    """Raise :class:`Unreadable` for more rows or bytes than ``most``, by the footer alone, which
+    does not tell the size of DELTA_BYTE_ARRAY strings: they repeat parts of the one before."""
     columns = query(
         "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
         "bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) FROM parquet_metadata(?) "

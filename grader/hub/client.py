@@ -45,10 +45,8 @@ class Address:
 
     @classmethod
     def parse(cls, text: str, what: str = "address") -> Self:
-        """Read ``hf://org/name@revision`` or ``org/name@revision``. Raises ``UsageError``.
-
-        ``what`` names the text in the error, such as the option that it came by.
-        """
+        """Read ``hf://org/name@revision`` or ``org/name@revision``. Raises ``UsageError``, in which
+        ``what`` names the text, such as by the option that it came by."""
         found = _ADDRESS.fullmatch(text)
         if found is None or ".." in text or "--" in found["repo"]:
             remedy = "write hf://org/name@revision, such as hf://org/exams@v1"

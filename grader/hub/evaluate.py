@@ -128,12 +128,11 @@ def _evaluate_batch(
     files: dict[Delivery, Path] = {}
     outcomes: dict[Delivery, Outcome] = {}
     for one in batch:
-        file = None if one.refused else download(api, setup.inbox, one, setup.work)
-        if file is None:
+        if not one.refused and (file := download(api, setup.inbox, one, setup.work)):
+            files[one] = file
+        else:
             wrong = f"{one.path}: its file name is not its SHA-256; hand it in with `submit`"
             outcomes[one] = one.refused or wrong
-        else:
-            files[one] = file
     cards: dict[Delivery, dict[str, Any]] = {}
     read = list(files)
     for place, card in run_limited(_read_card, [files[one] for one in read], 1, _CARDS):
@@ -187,11 +186,8 @@ def _name(card: Mapping[str, Any], member: str, default: str = "") -> str:
 
 
 def exam_of(setup: EvaluationSetup, split: str, name: str) -> Exam:
-    """Return the exam that a card names. Raises ``UsageError``.
-
-    It is one that the release lists: parts and sums of exams would be further questions to a
-    private truth.
-    """
+    """Return the exam that a card names and the release lists: parts and sums of exams would be
+    further questions to a private truth. Raises ``UsageError``."""
     if name not in setup.release.exams(setup.release.choose_split(split)):
         raise UsageError(f"{split}/{name}: no such exam in {setup.release.name}")
     return Split.open(setup.release, split, name, transcript_key=setup.key).choose_exam_for()

@@ -38,10 +38,8 @@ _NOTICES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A submission as it was handed in, on a ``day`` (ISO), by the pull request of number ``pull``.
-
-    ``path`` is that of its file, ``refused`` says why it is not read.
-    """
+    """A submission as it was handed in, on a ``day`` (ISO), by the pull request of number ``pull``:
+    the ``path`` of its file, or why it is ``refused`` unread."""
 
     id: str
     team: str
@@ -57,10 +55,8 @@ def path_of(team: str, identity: str) -> str:
 
 
 def hand_in(api: "HfApi", packed: Path, repo: str) -> tuple[str, str, bool]:
-    """Send a packed file, unless the very same is there or waiting. Raises ``UsageError``.
-
-    Returns its id, where it is, and whether it was there before.
-    """
+    """Send a packed file, unless the very same is there or waiting; return its id, where it is, and
+    whether it was there before. Raises ``UsageError``."""
     from huggingface_hub import CommitOperationAdd
 
     identity = file_sha256(packed)[:DIGITS]
@@ -146,11 +142,8 @@ def download(
 def download_graded(
     api: "HfApi", repo: str, one: Delivery, sha256: str, folder: Path, revision: str | None = None
 ) -> Path | None:
-    """Download the file of a submission again, or return None where it is another by now.
-
-    A pull request is its submitter's, and the id is too short to prove a file. Raises
-    ``UsageError`` for a fault of the Hub's.
-    """
+    """Download the file of a submission again, or return None where it is another by now: a pull
+    request is its submitter's, and the id is too short to prove a file. Raises ``UsageError``."""
     file = download(api, repo, one, folder, revision)
     return file if file is not None and file_sha256(file) == sha256 else None
 

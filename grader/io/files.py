@@ -81,10 +81,8 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder beside ``path`` that takes its name when the block succeeds.
-
-    Raises ``UsageError`` when ``path`` exists and is not an empty folder, or cannot be written.
-    """
+    """Give a temporary folder beside ``path`` that takes its name when the block succeeds. Raises
+    ``UsageError`` when ``path`` exists and is not an empty folder, or cannot be written."""
     try:
         if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
             raise UsageError(f"{path}: exists already; give another --out or remove it")

@@ -28,10 +28,8 @@ class BadJson(Invalid):
 
 
 def canonical_json(value: object) -> str:
-    """Return ``value`` as canonical JSON: sorted keys, no spaces, shortest floats, no NaN.
-
-    Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON.
-    """
+    """Return ``value`` as canonical JSON: sorted keys, no spaces, shortest floats. Raises
+    ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON."""
     tight = (",", ":")
     return json.dumps(value, sort_keys=True, separators=tight, ensure_ascii=False, allow_nan=False)
 
@@ -84,10 +82,8 @@ def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
 
 
 def as_mapping(text: str) -> Mapping[str, Any]:
-    """Parse JSON text (a release's ``*_json`` column) that must hold an object of finite numbers.
-
-    Raises ``ValueError``. Long integers are read, since exact fractions have them.
-    """
+    """Parse JSON text (a release's ``*_json`` column) that must hold an object of finite numbers;
+    raises ``ValueError``. Long integers are read, since exact fractions have them."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite_float)
         _check_surrogates(text)

@@ -69,10 +69,8 @@ def connect(*, closed: bool = False) -> duckdb.DuckDBPyConnection:
 
 @cache
 def _database(process: int, closed: bool) -> duckdb.DuckDBPyConnection:
-    """Make an in-memory database of a process (its id: a forked one must not use this).
-
-    It has one thread, so that equal input gives equal bytes, and caches no content of files.
-    """
+    """Make an in-memory database of a process (its id: a forked one must not use this), with one
+    thread, so that equal input gives equal bytes, and without a cache of what is in files."""
     access = {"enable_external_access": "false"} if closed else {}
     return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false", **access})
 

@@ -36,10 +36,7 @@ def add_folder(path: Path) -> None:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """Read the schema called ``name``, such as ``answers/sign`` or ``report``.
-
-    Raises ``FileNotFoundError`` if no folder has it.
-    """
+    """Read the schema called ``name``, such as ``answers/sign``; raises ``FileNotFoundError``."""
     files = [place / f"{name}.json" for place in _folders]
     found = next((file for file in files if file.is_file()), files[0])
     value: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))

@@ -28,9 +28,8 @@ Arms = Mapping[str, tuple[str, str]]
 class Split:
     """One split of one release and what is asked of it; any number of submissions share it.
 
-    Its tasks come without their prompts, which grading does not need
-    (:meth:`grader.release.release.ReleaseFolder.with_prompts` adds them). ``exam`` is the one that
-    is asked for, None for the one that fits the answers; ``track`` restricts it.
+    Its tasks come without prompts. ``exam`` is the one that is asked for, None for the one that
+    fits the answers; ``track`` restricts it.
     """
 
     release: ReleaseFolder
@@ -194,12 +193,6 @@ class Exam:
         return replace(self, tasks=rest, deprecated=gone, is_final=True)
 
 
-def choose_exam(
-    release: ReleaseFolder,
-    split: str | None = None,
-    exam: str | None = None,
-    track: str | None = None,
-    **options: Any,
-) -> Exam:
+def choose_exam(release: ReleaseFolder, *names: str | None, **options: Any) -> Exam:
     """Return the exam of a split whatever is answered; arguments as of :meth:`Split.open`."""
-    return Split.open(release, split, exam, track, **options).choose_exam_for()
+    return Split.open(release, *names, **options).choose_exam_for()

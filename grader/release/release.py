@@ -204,9 +204,7 @@ class ReleaseFolder:
 
     def truths(self, split: str, tasks: Iterable[Task]) -> dict[str, Truth]:
         """Return the truth of each task by task id, with held-out labels where it is a prediction.
-
-        Raises ``UsageError`` where one is absent or cannot be read.
-        """
+        Raises ``UsageError`` where one is absent or cannot be read."""
         needed, side = {task.task_id: task for task in tasks}, self.truth_side(split)
         scenes = sorted({t.instance_id for t in needed.values() if t.shape.kind == "predictions"})
         columns, suffix = ("values", "instance_id"), "WHERE list_contains(?, instance_id)"

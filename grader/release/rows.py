@@ -32,7 +32,7 @@ COLUMN_TYPES: Final[Mapping[str, Sequence[str]]] = {
 def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
     """Return the task of one row of a config ``<track>``. Raises ``KeyError`` for an unknown
     variant, and ``ValueError`` for a row that no task has."""
-    _check_texts(row, TASK_COLUMNS, but=("rung",))
+    _check_texts(row, [name for name in TASK_COLUMNS if name != "rung"])
     spec = tracks[row["track"]].variant(f"{row['family']}.{row['variant']}")
     if row["input_mode"] not in get_args(InputMode):
         raise ValueError(f"column input_mode: {clip(row['input_mode'])} is none of them")
@@ -44,10 +44,8 @@ def task_of(row: Mapping[str, Any], tracks: Mapping[str, Track]) -> Task:
 
 
 def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
-    """Return the truth of one row of a config ``<track>_truth``, with its held-out labels.
-
-    Raises ``ValueError`` for a row that no truth has; :func:`check_truth` checks it further.
-    """
+    """Return the truth of one row of a config ``<track>_truth``, with its held-out labels. Raises
+    ``ValueError`` for a row that no truth has; :func:`check_truth` checks it further."""
     _check_texts(row, ("task_id", "instance_id", "structure", "target_json"))
     for name in ("value", "value_se"):
         if row[name] is not None and not math.isfinite(row[name]):
@@ -95,8 +93,8 @@ def _members(
     return members
 
 
-def _check_texts(row: Mapping[str, Any], names: Sequence[str], but: Sequence[str] = ()) -> None:
-    """Raise ``ValueError`` where one of the columns that the row has, ``but`` some, is null."""
+def _check_texts(row: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise ``ValueError`` where one of the columns that the row has is null."""
     for name in names:
-        if row.get(name, "") is None and name not in but:
+        if row.get(name, "") is None:
             raise ValueError(f"column {name}: null where text is needed")

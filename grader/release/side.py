@@ -122,10 +122,8 @@ class Side:
 
 def open_inside(folder: Path, file: Path) -> BufferedReader:
     """Open a regular file of a repository at ``folder``, through no link but those of the cache of
-    the Hub's client, which lead from ``snapshots/<commit>`` to its own ``blobs``.
-
-    Raises :class:`Unreadable`, and ``FileNotFoundError`` without one.
-    """
+    the Hub's client, which lead from ``snapshots/<commit>`` to its own ``blobs``. Raises
+    :class:`Unreadable`, and ``FileNotFoundError`` without one."""
     root, target = Path(os.path.realpath(folder)), Path(os.path.realpath(file))
     if not os.path.lexists(file):
         raise FileNotFoundError(2, "No such file or directory", str(file))

@@ -17,11 +17,8 @@ READINGS: Final = ("fixed", "paper")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Pool and loss of one task in both readings, and its points in [0, 1].
-
-    ``loss`` is capped and ``paper_loss`` is not. Both paper fields are None where the paper drops
-    the task.
-    """
+    """Pool, capped loss and points (0 to 1) of one task, and pool and uncapped loss by the paper,
+    both None where the paper drops the task."""
 
     pool: Pool
     loss: float

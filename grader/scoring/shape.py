@@ -108,8 +108,7 @@ class Variant:
 
 
 def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
-    """Return the variants in a TOML file of tables ``[family.name]`` with ``rung``, ``shape`` and
-    ``rule``.
+    """Return the variants in a TOML file of tables ``[family.name]`` with rung, shape and rule.
 
     ``shapes`` are looked up by name; other values among them are left out, so that the members of a
     module will do. Raises ``UsageError`` for a table that cannot be read so.
