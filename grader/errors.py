@@ -17,9 +17,7 @@ class UsageError(Exception):
 
 class Invalid(Exception):
     """An answer's fault: a reason code of ``grader.answers.check.REASONS`` and a message.
-
-    ``paper_abstained`` is whether the paper's reading counts such an answer as an abstention.
-    """
+    ``paper_abstained`` is whether the paper's reading counts such an answer as an abstention."""
 
     def __init__(self, reason: str, message: str, *, paper_abstained: bool = False) -> None:
         super().__init__(message)

@@ -27,10 +27,7 @@ def release_path(path: Path | None) -> Path | None:
 
 
 def address_of(path: Path | None) -> Address | None:
-    """Return the address that was typed as a path (it begins ``hf:``), or None for a folder.
-
-    ``Path`` has made one slash of the two in ``hf://``.
-    """
+    """Return the address that was typed as a path (``hf:`` begins it), or None for a folder."""
     is_address = path is not None and path.parts[:1] == ("hf:",)
     return Address.parse(str(path)) if is_address else None
 

@@ -75,9 +75,8 @@ def _write_scene(scene: Scene, places: Sequence[tuple[Task, Path]]) -> None:
     for task, place in places:
         if "story.md" in task.prompt or scene.story not in task.prompt:
             (place / "story.md").write_text(scene.story + "\n", encoding="utf-8")
-        if task.input_mode != "data":
-            continue
-        (place / "columns.json").write_text(pretty_json(scene.columns), encoding="utf-8")
+        if task.input_mode == "data":
+            (place / "columns.json").write_text(pretty_json(scene.columns), encoding="utf-8")
         for name, columns in scene.tables_of(task).items():
             file = place / f"{name}.parquet"
             if name in written:

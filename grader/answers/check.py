@@ -132,10 +132,9 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
     columns are ignored. Raises :class:`Invalid`, also where lower is above upper.
     """
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise Invalid("encoding", f"byte {error.start} is not UTF-8") from None
-    text = text.removeprefix("\ufeff")
     if not text.strip():
         raise Invalid("empty", f"the file is empty; write the header {','.join(columns)}")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -15,6 +15,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -93,12 +94,10 @@ def _join_attempts(source: Path, found: Sequence[Submission]) -> Submission:
     Without a ``run.json`` of its own the first one of an attempt counts. The usage of a task is the
     mean over the attempts that report a figure, with the first ``ending``.
     """
-    try:
-        run = run_card(source)
-    except BadJson:  # none of its own, or none that can be read
-        run = {}
     kept = [attempt for attempt in found if attempt.answers] or found[:1]
-    joined = Submission(source, run=run, attempts=tuple(kept), budget=found[0].budget)
+    joined = Submission(source, attempts=tuple(kept), budget=found[0].budget)
+    with suppress(BadJson):  # none of its own, or none that can be read
+        joined.run = run_card(source)
     for attempt in found:
         label = attempt.source.name
         joined.answers = attempt.answers | joined.answers
@@ -281,10 +280,9 @@ def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None
     for number, line in _lines(path, found):
         if found.budget.reading_limit:
             continue
-        try:
+        entry: dict[str, Any] = {}
+        with suppress(BadJson):
             entry = json_object(line) if len(line) <= MAX_USAGE else {}
-        except BadJson:
-            entry = {}
         task_id = entry.get("task_id")
         if isinstance(task_id, str) and task_id in suffixes:
             found.usage[task_id] = entry

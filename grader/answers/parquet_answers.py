@@ -61,11 +61,9 @@ def read_parquet_answers(
 
 
 def card_of(path: Path) -> dict[str, Any]:
-    """Return the card of a packed submission: its ``submission_json``, or an empty object.
-
-    Raises :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, which may be the
-    machine's fault. The file is a stranger's: call this where memory and time are limited.
-    """
+    """Return the card of a packed submission: its ``submission_json``, or an empty object. Raises
+    :class:`Unreadable`, ``BadJson``, and ``duckdb.OutOfMemoryException``, maybe the machine's
+    fault. The file is a stranger's: call this where memory and time are limited."""
     try:
         with _open(path, "256MB") as query:
             card = _read_card(query)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.answers.parquet_answers import card_of
 from grader.answers.submission import SubmissionLimits
@@ -48,7 +48,6 @@ _KEPT: Final = ("day", "pull_request", "team", "system", "setting", "split", "ex
 
 Outcome = dict[str, Any] | str
 """A report, or why there is none."""
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +75,9 @@ class EvaluationSetup:
 def evaluate(
     api: "HfApi", results: ResultsDataset, setup: EvaluationSetup, tell: Callable[[str], None]
 ) -> Counter[str]:
-    """Grade, record and answer what the inbox has beyond ``results``.
-
-    Returns how many submissions were graded, failed (or refused), are known before, came too late
-    today, or are to another release. Raises ``UsageError``.
-    """
+    """Grade, record and answer what the inbox has beyond ``results``; return how many submissions
+    were graded, failed (or refused), are known before, came too late today, or are to another
+    release. Raises ``UsageError``."""
     counts: Counter[str] = Counter()
     waiting = []
     taken = Counter(row["team"] for row in results.rows.values() if row["evaluated"] == setup.today)
@@ -94,7 +91,8 @@ def evaluate(
         else:
             taken[one.team] += 1
             waiting.append(one)
-    for some in _batches(waiting, setup.workers):
+    for start in range(0, len(waiting), setup.workers):  # a killed run repeats one batch at most
+        some = waiting[start : start + setup.workers]
         rows = _evaluate_batch(api, some, setup)
         counts["elsewhere"] += len(some) - len(rows)
         if rows:
@@ -113,12 +111,6 @@ def _finish(api: "HfApi", one: Delivery, row: Row, results: str, setup: Evaluati
         if file is not None:
             store(api, setup.inbox, one, file)
     reply(api, setup.inbox, one.pull, row, results)
-
-
-def _batches(things: list[Thing], workers: int) -> Iterator[list[Thing]]:
-    """Yield as many things as there are workers: a killed run repeats one batch at most."""
-    for start in range(0, len(things), workers):
-        yield things[start : start + workers]
 
 
 def _evaluate_batch(
@@ -256,9 +248,9 @@ def rescore(
     count = 0
     for (split, name), group in _older_rows(results, setup).items():
         exam = exam_of(setup, split, name)
-        for some in _batches(group, setup.workers):
+        for start in range(0, len(group), setup.workers):
             files: dict[Path, Delivery] = {}
-            for row in some:
+            for row in group[start : start + setup.workers]:
                 path, sha256 = path_of(row["team"], row["id"]), row["submission_sha256"]
                 one = Delivery(row["id"], row["team"], row["day"], path, row["pull_request"])
                 if path in there and (

@@ -120,8 +120,8 @@ def _ranking(board: Board) -> Section:
         )
     figures = ["skill [95% interval]", "points", "floor"]
     head = ["#", "system", *figures, "team", "setting", "handed in"]
-    table, note = Table("", head, lines, left=2), Paragraph(NOTES["site_ranking"], note=True)
-    return Section(board.title, [table, note])
+    note = Paragraph(NOTES["site_ranking"], note=True)
+    return Section(board.title, [Table("", head, lines, left=2), note])
 
 
 def _proof(row: Row, results: str) -> Section:

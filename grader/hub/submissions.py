@@ -96,8 +96,8 @@ def _in_pull(
 ) -> Delivery:
     """Return the submission of a pull request: the one new file in the folder of its account."""
     files = list_files(api, repo, f"refs/pr/{pull.num}")
-    own = [match for path in files if (match := _PATH.fullmatch(path)) is not None]
-    own = [match for match in own if match["team"] == pull.author]
+    matches = filter(None, map(_PATH.fullmatch, files))
+    own = [match for match in matches if match["team"] == pull.author]
     # After a run that stored the file and was killed it is new no more; then the title names it.
     new = [match for match in own if match[0] not in main] or [
         match for match in own if pull.title == _TITLE.format(match["id"])

@@ -33,8 +33,7 @@ _DESCRIPTORS: Final = frozenset(
 
 
 def normal_name(text: str) -> str:
-    """Return a variable name without what distinguishes no two names, as the public reference
-    has it.
+    """Return a variable name without what distinguishes no two names, as the reference has it.
 
     In this order: Unicode NFKC; straight quotes around it; curly quotes and dashes as plain ones;
     white space; remarks in brackets at the end, ``(years)``; punctuation at the ends; case.
@@ -51,8 +50,7 @@ def normal_name(text: str) -> str:
 
 
 def known_name(text: str, known: Collection[str]) -> str:
-    """Return the one of ``known`` (names in normal form) that ``text`` spells, or else the normal
-    form of ``text``.
+    """Return which of ``known`` (names in normal form) ``text`` spells, or else its normal form.
 
     A known name may be followed by words that only describe it (``score``, ``0/1``), and its last
     word may be in the other number by a final s.

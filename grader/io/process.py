@@ -54,8 +54,7 @@ def exit_with(main: Callable[[], int]) -> NoReturn:
 
 
 def is_unwritable(error: BaseException) -> bool:
-    """Whether ``error`` says that an output stream, not a file with a name, could not be written,
-    such as on a full disk."""
+    """Whether ``error`` says that an output stream, not a file with a name, cannot be written."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM
 
 

@@ -167,10 +167,8 @@ class Exam:
     @property
     def is_whole(self) -> bool:
         """Whether it is an exam that the release lists (the split, where it lists none), no part.
-
         Where truths are private only such a one has figures: they share no instance, and parts and
-        sums of them would be further questions to one truth.
-        """
+        sums of them would be further questions to one truth."""
         listed = self.split.release.exams(self.split.name)
         return self.split.track is None and (self.name in listed or not listed)
 

@@ -63,8 +63,7 @@ class CheckedAnswer:
     :class:`Predictions`, or a type of the track's own. ``reason`` is a code for why it is missing
     or invalid, and ``message`` says it in words. ``paper_abstained`` differs from ``abstained``
     only where the paper counts an absent field as an abstention and the fixed reading counts it as
-    invalid. ``extra`` are a track's own figures about the validation. They join the score row's
-    ``extra_json``.
+    invalid. ``extra`` are a track's own figures about the validation, for ``extra_json``.
     """
 
     status: Status
@@ -82,8 +81,7 @@ class Mark:
 
     ``loss`` is uncapped: 0/1 in the pass pool, NRelErr or NRelIS in the numeric pools, 1 - F1 in
     the F1 pool. ``value`` is the metric named by ``metric`` (RMSE, absolute error, F1 …), None
-    where nothing could be measured. ``coverage`` (a share, 0 to 1) and ``width`` are of intervals
-    alone.
+    where nothing could be measured. ``coverage`` (0 to 1) and ``width`` are of intervals alone.
     """
 
     metric: str

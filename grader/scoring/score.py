@@ -27,9 +27,7 @@ def check(task: Task, raw: RawAnswer | None) -> CheckedAnswer:
 
 def verify(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedAnswer:
     """Return ``checked`` with the status that counts: some answers only the truth can call invalid.
-
-    Comes before :func:`score`, and raises :class:`GraderBug` as that does.
-    """
+    Comes before :func:`score`, and raises :class:`GraderBug` as that does."""
     if task.shape.verify is None:
         return checked
     with _task_named(task, truth):

@@ -36,40 +36,27 @@ class RunFigure:
 class Track:
     """The exam of one paper; members that a track does not need are left out.
 
-    ``variants``
-        its ways of asking, in the order in which they are listed.
-    ``reading``
-        a text that says how to read its tasks, for every workspace (``reading.md``).
-    ``schemas``
-        a folder laid out like ``schemas/``, where a track brings schemas of its own.
-    ``rules``
-        raised whenever some answer's points change: floors that were graded under another number
-        do not count (:class:`grader.statistics.skill.Floors`).
-    ``bundle``
-        what a task asks, and in which of several ways, where it may have partners that ask the
-        same in another way (:mod:`grader.release.exam`).
-    ``summarise``
-        a headline other than the mean of the tasks' points, and figures beside it.
-    ``own_points``
-        what that headline is a mean over (such as ``contexts``) where it is what counts, and not
-        the mean of the tasks' points.
-    ``extend``
-        fills in what else its part of a report has.
-    ``run_figure``, ``attempts``
-        what repeated attempts say of it: one figure of each, and what they add to its part, given
-        the score rows of each attempt.
-    ``compare``
-        ``(pairs, first, second)``: what a comparison says beside points, given the score rows and
-        both parts of the reports.
-    ``board_members``
-        what ``leaderboard --json`` says of each of several reports beside its place.
-    ``check_truths``
-        raises ``ValueError`` for truths, each fine by itself, that do not fit each other.
-    ``certify``
-        proves again what a truth claims (``verify``); a sentence says what is wrong with it.
-    ``pages``
-        imports and returns what the track shows in the terminal and on pages. It is a function, so
-        that a grading imports nothing that draws.
+    ``variants``: its ways of asking, in the order in which they are listed.
+    ``reading``: a text that says how to read its tasks, for every workspace (``reading.md``).
+    ``schemas``: a folder laid out like ``schemas/``, where a track brings schemas of its own.
+    ``rules``: raised whenever some answer's points change: floors that were graded under another
+    number do not count (:class:`grader.statistics.skill.Floors`).
+    ``bundle``: what a task asks, and in which of several ways, where it may have partners that ask
+    the same in another way (:mod:`grader.release.exam`).
+    ``summarise``: a headline other than the mean of the tasks' points, and figures beside it.
+    ``own_points``: what that headline is a mean over (such as ``contexts``) where it is what
+    counts, and not the mean of the tasks' points.
+    ``extend``: fills in what else its part of a report has.
+    ``run_figure``, ``attempts``: what repeated attempts say of it: one figure of each, and what
+    they add to its part, given the score rows of each attempt.
+    ``compare``: ``(pairs, first, second)``: what a comparison says beside points, given the score
+    rows and both parts of the reports.
+    ``board_members``: what ``leaderboard --json`` says of each of several reports beside its place.
+    ``check_truths``: raises ``ValueError`` for truths, each fine by itself, that do not fit each
+    other.
+    ``certify``: proves again what a truth claims (``verify``), or says what is wrong with it.
+    ``pages``: imports and returns what the track shows in the terminal and on pages: a function, so
+    that a grading imports nothing that draws.
     """
 
     name: str
