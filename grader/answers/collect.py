@@ -80,7 +80,7 @@ def read_submission(
 ) -> Submission:
     """Read the submission at ``source``: a folder of answers, a packed file, or attempt folders.
 
-    ``tasks`` are those that it may answer. Raises ``UsageError`` where it cannot be used.
+    ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises ``UsageError``.
     """
     folders = _attempt_folders(source, {task.track for task in tasks})
     budget = Budget(limits)
@@ -100,7 +100,8 @@ def _join_attempts(source: Path, found: Sequence[Submission]) -> Submission:
         joined.run = run_card(source)
     for attempt in found:
         label = attempt.source.name
-        joined.answers = attempt.answers | joined.answers
+        for task_id, raw in attempt.answers.items():
+            joined.answers.setdefault(task_id, raw)
         joined.unknown += attempt.unknown
         for text in attempt.notices:
             joined.notice(f"{label}: {text}")

@@ -17,7 +17,8 @@ from grader.errors import UsageError
 
 
 def write_text(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write ``text`` as UTF-8 (:func:`replacing`) into a folder that is made where it is absent."""
+    """Write ``text`` as UTF-8 by :func:`replacing`, into a folder that is made where it is absent.
+    Raises ``UsageError``."""
     with replacing(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
