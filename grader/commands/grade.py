@@ -64,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
     document = bool(arguments.json or arguments.html)
-    tables = document or arguments.full or bool(arguments.track)
-    graded = grade(exam, submission, slice_intervals=document, tables=tables)
+    graded = grade(exam, submission, slice_intervals=document)
     if submission.unknown:
         graded = with_gap(graded)
     if exam.keeps_ledger:
