@@ -45,12 +45,12 @@ from grader.commands.common import (
 from grader.errors import UsageError
 from grader.io.names import nearest_path
 from grader.io.printing import print_lines
-from grader.pages.leaderboard import Ranked, board_page, boards, failures, first_screen, rank
+from grader.pages.leaderboard import Ranked, board_page, boards, first_screen, rank
 from grader.pages.page import Section
 from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_reading
 from grader.pages.table import Table
-from grader.pages.terminal import console, in_terminal, progress
+from grader.pages.terminal import TerminalTable, console, progress
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.reports.ledger import TEAMS, Ledger, ladder_of, ledger_path, refuse_several
@@ -114,10 +114,10 @@ def run(arguments: argparse.Namespace) -> int:
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)
-    failed = [_name_and_reason(result) for result in results if isinstance(result, NotGraded)]
+    failed = [_failure(result) for result in results if isinstance(result, NotGraded)]
     _print_notes(entries)
     if not entries:
-        print_lines(*(f"failed: {name}: {why}" for name, why in failed), to_stderr=True)
+        print_lines(*map("failed: {name}: {reason}".format_map, failed), to_stderr=True)
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
@@ -129,16 +129,23 @@ def run(arguments: argparse.Namespace) -> int:
     steps = {report["detectable"] for _, report in ranked} - {None} if exam.keeps_ledger else ()
     page_title = title + "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
-    more = [Section("Failed", [failures(failed)])] if failed else []
+    failures = [SPECIFICATION.of_rows("failures", failed)] if failed else []
     write_documents(
         arguments,
         lambda: _json_rows(ranked, failed),
-        lambda: board_page(shown, TRACKS, page_title, more),
+        lambda: board_page(shown, TRACKS, page_title, [Section("Failed", failures)]),
     )
     tables = [table for some in boards(shown, TRACKS, title) for table in some]
-    _print_board(arguments, tables, ranked[0][1]["tracks"], failed)
+    out = console()
+    for table in tables if arguments.full else first_screen(tables, ranked[0][1]["tracks"]):
+        out.print(TerminalTable(table, framed=arguments.full))
+    if not arguments.full:
+        page = "" if arguments.html else ", --html board.html writes a page"
+        out.print(f"--full prints every column{page}", style="dim")
     if exam.keeps_ledger:
-        console().print(in_terminal(_ledger_table(exam, ledger_path(arguments.ledger, exam))))
+        failures.append(_ledger_table(exam, ledger_path(arguments.ledger, exam)))
+    for table in failures:
+        out.print(TerminalTable(table))
     return 0
 
 
@@ -167,23 +174,6 @@ def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -
     return in_time(arguments.ledger, exam, results) if exam.is_final else results
 
 
-def _print_board(
-    arguments: argparse.Namespace,
-    tables: Sequence[Table],
-    tracks: Mapping[str, Any],
-    failed: Sequence[tuple[str, str]],
-) -> None:
-    """Print the tables of a board, or its first screen, and the submissions that failed."""
-    out = console()
-    for table in tables if arguments.full else first_screen(tables, tracks):
-        out.print(in_terminal(table, framed=arguments.full))
-    if not arguments.full:
-        page = "" if arguments.html else ", --html board.html writes a page"
-        out.print(f"--full prints every column{page}", style="dim")
-    if failed:
-        out.print(in_terminal(failures(failed)))
-
-
 def _ledger_table(exam: Exam, path: Path) -> Table:
     """Return a line for each team of a private exam: its submissions and the figures shown."""
     ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
@@ -196,12 +186,12 @@ def _ledger_table(exam: Exam, path: Path) -> Table:
     return SPECIFICATION.of_rows("ledger", ledger.teams(ladder), exam=exam.name, note=note)
 
 
-def _name_and_reason(result: NotGraded) -> tuple[str, str]:
+def _failure(result: NotGraded) -> dict[str, str]:
     """Return the name of a submission, and why it failed: that text names no folder of ours."""
     source, reason = result.source, result.reason
     for path in (source.absolute(), source):
         reason = reason.replace(str(path), source.name)
-    return source.name, reason.removeprefix(f"{source.name}: ")
+    return {"name": source.name, "reason": reason.removeprefix(f"{source.name}: ")}
 
 
 def _print_notes(entries: Sequence[Entry]) -> None:
@@ -230,16 +220,16 @@ def _label(entries: Sequence[Entry], sessions: Mapping[str, Mapping[str, int]]) 
             submission["label"] = f"{submission['system']} ({submission['file']}{dated})"
 
 
-def _json_rows(ranked: Ranked, failed: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+def _json_rows(ranked: Ranked, failed: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """Return what ``--json`` holds: a row of each submission, then of each that was not graded."""
     rows: list[dict[str, Any]] = [{"rank": place, "report": report} for place, report in ranked]
     for track in TRACKS.values():
         if track.board_members is not None:
             members = track.board_members([report for _, report in ranked])
             rows = [row | dict(own) for row, own in zip(rows, members, strict=True)]
-    for name, reason in failed:
-        file = name.encode("utf-8", errors="replace").decode("utf-8")
-        rows.append({"rank": None, "file": file, "failed": reason})
+    for failure in failed:
+        file = failure["name"].encode("utf-8", errors="replace").decode("utf-8")
+        rows.append({"rank": None, "file": file, "failed": failure["reason"]})
     return rows
 
 

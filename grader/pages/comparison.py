@@ -1,6 +1,7 @@
 """A comparison of two submissions: its verdict and its tables, in the terminal and as a page."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -13,9 +14,9 @@ from grader.pages.report_page import FOOTER, NOTES
 from grader.pages.specification import pages_of
 from grader.pages.systems import reading_of
 from grader.pages.table import Table
-from grader.pages.terminal import in_terminal, lines_of
+from grader.pages.terminal import TerminalTable, lines_of
 from grader.pages.words import interval_text, signed_number
-from grader.scoring.track import Track, Tracks
+from grader.scoring.track import Tracks
 
 Line = Mapping[str, Any]
 _FAMILIES: Final = 8
@@ -30,8 +31,9 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
     overall. The first two texts are empty where there is no difference.
     """
     tracks = list(result["tracks"].values())
-    lines = ((u, result[u] or (tracks[0][u] if len(tracks) == 1 else None)) for u in _UNITS)
-    unit, line = next(((unit, line) for unit, line in lines if line is not None), ("", None))
+    shown = result if len(tracks) > 1 else {u: result[u] or tracks[0][u] for u in _UNITS}
+    unit = "points" if shown["skill"] is None else "skill"
+    line = shown[unit]
     if line is None:
         return "", "", _NO_HEADLINE
     difference = f"{signed_number(line['difference'])} {unit}"
@@ -57,13 +59,6 @@ def answered_text(result: Mapping[str, Any]) -> str:
     )
 
 
-def tables(track: Track, part: Mapping[str, Any], reading: str) -> list[Table]:
-    """Return points of a track, whole and in parts, and what the track adds in a reading."""
-    rows = [{**line, "label": label} for label, line in _lines(part)]
-    own = pages_of(track).compared({**part, "reading": reading})
-    return [SPECIFICATION.of_rows("compared", rows, track=track.name), *own]
-
-
 def _lines(part: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
     """Yield the lines of a track with their labels, the whole first."""
     whole, both = part["tasks"], part["answered_by_both"]
@@ -80,9 +75,12 @@ def _lines(part: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
 
 
 def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, list[Table]]:
-    """Return each track's tables of a comparison's result, by name of the track."""
-    reading = reading_of([result])
-    return {name: tables(tracks[name], part, reading) for name, part in result["tracks"].items()}
+    found = {}
+    for name, part in result["tracks"].items():
+        rows = [{**line, "label": label} for label, line in _lines(part)]
+        own = pages_of(tracks[name]).compared({**part, "reading": reading_of([result])})
+        found[name] = [SPECIFICATION.of_rows("compared", rows, track=name), *own]
+    return found
 
 
 def comparison_view(
@@ -92,38 +90,32 @@ def comparison_view(
     for the terminal; ``full`` gives every table instead of these lines."""
     difference, span, verdict = overall_difference(result)
     first_line = Text.assemble(
-        (f"{difference} " if difference else "", "bold green"),
-        f"{span}  " if span else "",
-        verdict,
+        (f"{difference} " if difference else "", "bold green"), f"{span}  " if span else "", verdict
     )
-    head = Group(first_line, answered_text(result))
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
-    title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
-    panel = Panel(head, title=Text(title), title_align="left")
+    title = Text(f"{names} · {result['release']} · {result['split']}/{result['exam']}")
+    panel = Panel(Group(first_line, answered_text(result)), title=title, title_align="left")
     if not full:
         hints = (
             "win/tie/loss and p (sign test) count instances, some with several tasks",
             "--full prints every table, --html compared.html writes a page",
         )
         return Group(panel, *(lines_of(one) for one in _first_screen(result) if one.rows), *hints)
-    shown = [in_terminal(one) for some in _tables_by_track(result, tracks).values() for one in some]
-    return Group(panel, *shown)
+    return Group(panel, *map(TerminalTable, chain(*_tables_by_track(result, tracks).values())))
 
 
 def _first_screen(result: Mapping[str, Any]) -> list[Table]:
     """Return a table with a row a track, and one of up to ``_FAMILIES`` families that differ."""
-    parts = result["tracks"]
+    tracks = [{**part, "label": name} for name, part in result["tracks"].items()]
     families = [
         {**line, "label": name}
-        for part in parts.values()
+        for part in tracks
         for name, line in part["families"].items()
         if line["difference"]
     ]
     families.sort(key=lambda line: -abs(line["difference"]))
     return [
-        SPECIFICATION.of_rows(
-            "compared_tracks", [{**part, "label": name} for name, part in parts.items()]
-        ),
+        SPECIFICATION.of_rows("compared_tracks", tracks),
         SPECIFICATION.of_rows("compared_families", families[:_FAMILIES]),
     ]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.pages.charts import cost_cloud, dots
 from grader.pages.page import Block, Fold, Paragraph, Section, page
-from grader.pages.report import SPECIFICATION, census, runs
+from grader.pages.report import census, runs
 from grader.pages.report_page import DRAWN, FOOTER, NOTES, tokens_per_task, track_section
 from grader.pages.specification import pages_of
 from grader.pages.svg import Svg
@@ -39,20 +39,20 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
         value = report[counts]
         return value is None, -(value or 0.0), report["submission"]["system"]
 
-    places: list[tuple[int, dict[str, Any]]] = []
-    first: dict[str, Any] | None = None
-    place, apart = 1, True
-    for position, report in enumerate(sorted(reports, key=key), start=1):
-        if first is not None:
-            high, low = (one.get(f"{counts}_interval") for one in (first, report))
-            # Without both intervals values that differ are told apart.
-            apart = first[counts] != report[counts]
-            if high is not None and low is not None:
-                apart = low[1] < high[0]
-        if first is None or apart:
-            first, place = report, position
+    ordered, place = sorted(reports, key=key), 1
+    places = []
+    for position, report in enumerate(ordered, start=1):
+        if _is_apart(ordered[place - 1], report, counts):
+            place = position
         places.append((place, report))
     return places
+
+
+def _is_apart(first: Report, report: Report, counts: str) -> bool:
+    high, low = (one.get(f"{counts}_interval") for one in (first, report))
+    if high is None or low is None:  # values that differ are told apart
+        return bool(first[counts] != report[counts])
+    return bool(low[1] < high[0])
 
 
 def place_texts(ranked: Ranked) -> list[str]:
@@ -95,7 +95,6 @@ def boards(ranked: Ranked, tracks: Tracks, title: str) -> tuple[list[Table], lis
 
 
 def _took_all(report: Report) -> bool:
-    """Return whether a submission left no track of the exam alone."""
     return not any(is_skipped(report, name) for name in report["tracks"])
 
 
@@ -107,12 +106,6 @@ def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table
         narrow = table.without_columns(*(name for name in table.head if name not in kept))
         shown.append(fit_column(narrow, SCREEN, "system"))
     return shown
-
-
-def failures(failed: Sequence[tuple[str, str]]) -> Table:
-    """Return the submissions that could not be graded, by name, and why."""
-    rows = [{"name": name, "reason": reason} for name, reason in failed]
-    return SPECIFICATION.of_rows("failures", rows)
 
 
 def _copies(reports: Sequence[Report]) -> str:

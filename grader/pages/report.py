@@ -22,7 +22,7 @@ from grader.pages.systems import (
     readings_from,
 )
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import in_terminal, lines, lines_of
+from grader.pages.terminal import TerminalTable, lines, lines_of
 from grader.pages.words import clip_text, count, number, points
 from grader.reports.table import truth_json
 from grader.scoring.model import Score, Truth
@@ -60,9 +60,8 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[tuple[Score, 
     tried = {score.track for score in answered}
     sizes = Counter(score.track for score in scores if score.track in tried)
     lost = [(s, 100 * (1 - s.points) / sizes[s.track] / len(sizes)) for s in answered]
-    dear = [(score, cost) for score, cost in lost if cost > _NOTHING]
-    dear.sort(key=lambda pair: (-pair[1], -pair[0].loss, pair[0].task_id))
-    return dear[:limit]
+    lost.sort(key=lambda pair: (-pair[1], -pair[0].loss, pair[0].task_id))
+    return [(score, cost) for score, cost in lost[:limit] if cost > _NOTHING]
 
 
 def variants(name: str, track: Mapping[str, Any], reading: str = READINGS[0]) -> Table:
@@ -125,17 +124,15 @@ def costs(scores: Sequence[Score]) -> Table:
 def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
     """Return one row per task. ``truths`` is empty unless they are to be revealed."""
     note = "" if len(scores) <= LISTED else f"The first {LISTED:,} tasks, and the costliest."
-    listed = {score.task_id: score for score in scores[:LISTED]}
-    listed |= {score.task_id: score for score, _ in costliest(scores)}
+    listed = dict.fromkeys([*scores[:LISTED], *(score for score, _ in costliest(scores))])
     rows = [
-        {**_row(score), "truth": truth_json(truths[task_id]) if truths else None}
-        for task_id, score in listed.items()
+        {**_row(score), "truth": truth_json(truths[score.task_id]) if truths else None}
+        for score in listed
     ]
     return SPECIFICATION.of_rows("tasks", rows, note=note)
 
 
 def _row(score: Score) -> dict[str, Any]:
-    """Return the row of one task for the tables ``costs`` and ``tasks``."""
     return {
         "task_id": score.task_id,
         "variant": f"{score.family}.{score.variant}",
@@ -148,7 +145,6 @@ def _row(score: Score) -> dict[str, Any]:
 
 
 def _why(score: Score) -> str:
-    """Return why a task scored as it did, in a few words."""
     if score.reason:
         return f"{score.reason}: {score.message}"
     if score.status == "missing":
@@ -242,13 +238,11 @@ def _extremes(report: Report) -> Table:
             name = family.name if names[family.name] == 1 else f"{family.track} {family.name}"
             row += [clip_text(name, 20), points(family.value), str(family.tasks)]
         rows.append(row)
-    counts = counted_by([report])
-    figures = (counts, "tasks")
+    figures = (counted_by([report]), "tasks")
     return Table("", ["weakest families", *figures, "strongest families", *figures], rows)
 
 
 def _answers(census: Mapping[str, Any]) -> str:
-    """Return how much was answered, and why the rest is invalid."""
     text = (
         f"of {census['tasks']} tasks {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid"
@@ -266,13 +260,14 @@ def _most_frequent(counts: Mapping[str, Any]) -> str:
 
 def report_view(report: Report, tracks: Tracks) -> RenderableType:
     """Return every table of one submission, of its tracks and attempts, and its first notes."""
-    parts: list[RenderableType] = []
+    tables: list[Table] = []
     for name, part in report["tracks"].items():
-        own = pages_of(tracks[name]).tables(report)
-        parts += map(in_terminal, [variants(name, part, reading_of([report])), *own])
+        tables.append(variants(name, part, reading_of([report])))
+        tables += pages_of(tracks[name]).tables(report)
     if "attempts" in report:
-        parts.append(in_terminal(runs(report, tracks)))
+        tables.append(runs(report, tracks))
     notices = report["notices"]
+    parts: list[RenderableType] = [*map(TerminalTable, tables)]
     parts += [Text.assemble(("note: ", "yellow"), notice) for notice in notices[:_NOTICES]]
     if len(notices) > _NOTICES:
         parts.append(Text(f"… and {len(notices) - _NOTICES} more notes in --json", "yellow"))

@@ -84,11 +84,14 @@ def lines_of(table: Table) -> Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class _TerminalTable:
-    """A table that is drawn in several below each other where it is wider than the terminal."""
+class TerminalTable:
+    """What rich prints of a table: several below each other where it is wider than the terminal.
+
+    It has no frame where there is little room.
+    """
 
     table: Table
-    framed: bool
+    framed: bool = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Grid]:
         parts = _parts(self.table, options.max_width, self.framed)
@@ -96,11 +99,6 @@ class _TerminalTable:
             title = part.title if place == 0 else ""
             note = part.note if place == len(parts) - 1 else ""
             yield _grid(replace(part, title=title, note=note), self.framed)
-
-
-def in_terminal(table: Table, *, framed: bool = True) -> _TerminalTable:
-    """Return what rich prints of a table, without a frame where there is little room."""
-    return _TerminalTable(table, framed)
 
 
 def fit_column(table: Table, width: int, heading: str) -> Table:
@@ -118,10 +116,9 @@ def _parts(table: Table, width: int, framed: bool) -> list[Table]:
     """Split a table by columns into tables of ``width`` that each repeat the ``left`` columns."""
     border, folded = (_BORDER, _FOLDED) if framed else (_GAP, _NARROW)
     widths = [_width(table, place, folded) + border for place in range(len(table.head))]
-    left = list(range(min(table.left, len(table.head))))
-    room = width - framed - sum(widths[place] for place in left)
+    left = [*range(min(table.left, len(table.head)))]
+    free = room = width - framed - sum(widths[: len(left)])
     blocks: list[list[int]] = [[]]
-    free = room
     for place in range(len(left), len(table.head)):
         if blocks[-1] and widths[place] > free:
             blocks.append([])
@@ -142,12 +139,11 @@ def _width(table: Table, place: int, folded: int = _FOLDED) -> int:
 
 
 def _grid(table: Table, framed: bool) -> Grid:
-    """Return a table for rich as it stands, however wide it is."""
     grid = Grid(
-        title=Text(table.title) if table.title else None,
+        title=Text(table.title),
         title_justify="left",
         title_style="bold",
-        caption=Text(table.note) if table.note else None,
+        caption=Text(table.note),
         caption_justify="left",
         box=HEAVY_HEAD if framed else None,
         padding=(0, 1) if framed else (0, _GAP, 0, 0),

@@ -20,7 +20,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.pages import page as draw
-from grader.pages.terminal import console, in_terminal
+from grader.pages.terminal import TerminalTable, console
 from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import RawAnswer, Score, TrackSummary
 from grader.scoring.score import check
@@ -293,7 +293,7 @@ def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[
 
 
 def test_the_terminal_shows_every_suite(scores, capsys):
-    console().print(*map(in_terminal, SPECIFICATION.in_terminal(_reports(scores, "x")[0])))
+    console().print(*map(TerminalTable, SPECIFICATION.in_terminal(_reports(scores, "x")[0])))
     shown = capsys.readouterr().out
     assert "main-4 2o12i" in shown and "0.333" in shown and "possible" in shown
 

@@ -24,7 +24,7 @@ from grader.board.workers import WorkFailure, WorkLimits, run_limited
 from grader.errors import UsageError
 from grader.io.printing import printable
 from grader.pages.leaderboard import leaderboard, rank
-from grader.pages.terminal import in_terminal
+from grader.pages.terminal import TerminalTable
 from grader.pipeline import grade
 from grader.release.exam import Exam
 from grader.statistics.skill import Floors
@@ -120,7 +120,7 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
     briefs = [[r.report for r in results if isinstance(r, Entry)] for results in (one, bare)]
     shown = [leaderboard([(1, r) for r in rows], TRACKS).rows for rows in (*briefs, reports(one))]
     assert shown[0] == shown[1] == shown[2], "the table needs no more than it asks for"
-    assert in_terminal(leaderboard([(1, briefs[0][0])], TRACKS))
+    assert TerminalTable(leaderboard([(1, briefs[0][0])], TRACKS))
 
 
 def test_what_every_report_remarks_is_said_once(runner, board, monkeypatch):

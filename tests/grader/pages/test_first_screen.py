@@ -17,7 +17,7 @@ from grader.pages.browse import INDEX
 from grader.pages.report import costliest, first_screen
 from grader.pages.systems import families_of
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import PrintableConsole, in_terminal
+from grader.pages.terminal import PrintableConsole, TerminalTable
 from grader.pages.words import number
 from grader.reports.aggregate import aggregate
 from grader.reports.redact import redact
@@ -131,7 +131,7 @@ def test_a_table_too_wide_for_the_terminal_stands_below_itself() -> None:
     cells = [[f"system-{n}", *(Cell(f"{k}.{n}00", aside="[0.1, 0.2]") for k in range(20))]
              for n in range(2)]  # fmt: skip
     table = Table("a title", head, cells, note="a note")
-    narrow, wide = printed(in_terminal(table), 80), printed(in_terminal(table), 1000)
+    narrow, wide = printed(TerminalTable(table), 80), printed(TerminalTable(table), 1000)
     for text in (narrow, wide):
         assert text.count("a title") == text.count("a note") == 1
         assert all(f"{k}.{n}00  [0.1, 0.2]" in text for k in range(20) for n in range(2))
@@ -150,7 +150,7 @@ def test_a_board_is_80_columns_wide_and_names_its_systems() -> None:
     )  # fmt: skip
     (whole, _) = leaderboard.boards([(1, found)], TRACKS, "a title")
     (table,) = leaderboard.first_screen(whole, names)
-    title, head, line, *more = printed(in_terminal(table, framed=False)).splitlines()
+    title, head, line, *more = printed(TerminalTable(table, framed=False)).splitlines()
     assert max(map(len, (title, head, line, *more))) <= 80 and len(more) <= 7
     assert head.split() == ["#", "system", "points", "[95%", "interval]", *names]
     assert line.startswith("1  system") and "  100.0  [100.0, 100.0]" in line and "…" in more[-1]

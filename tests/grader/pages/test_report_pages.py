@@ -21,7 +21,7 @@ from grader.pages.page import page as draw
 from grader.pages.specification import FORMATS, Specification
 from grader.pages.svg import arrow, element, fit, width_of, words
 from grader.pages.table import Cell, Table
-from grader.pages.terminal import PrintableConsole, in_terminal
+from grader.pages.terminal import PrintableConsole, TerminalTable
 from grader.pages.words import count_text, interval_text, percent, signed_number
 from grader.tracks import TRACKS
 from grader.tracks.ccr.tables import SPECIFICATION as CCR
@@ -45,7 +45,7 @@ TABLE = SPECIFIED.of_rows("t", ROWS)
 def printed(table: Table) -> str:
     console = PrintableConsole(width=200)
     with console.capture() as shown:
-        console.print(in_terminal(table))
+        console.print(TerminalTable(table))
     return shown.get()
 
 
