@@ -109,7 +109,7 @@ class _Worker:
         context = multiprocessing.get_context("fork")
         self.end, theirs = context.Pipe(duplex=False)
         self.place = place
-        self._limits = limits
+        self._seconds = limits.seconds
         # A process that is stopped, or ends as forks do, removes none of its temporary files.
         self._scratch = tempfile.TemporaryDirectory(
             prefix="causal-exams-", ignore_cleanup_errors=True
@@ -126,20 +126,17 @@ class _Worker:
     def outcome(self, ready: bool) -> Outcome:
         """Return the result or why there is none. ``ready`` is whether there is one to read."""
         if not ready:
-            return WorkFailure(f"took more than {self._limits.seconds:g} s", again=True)
+            return WorkFailure(f"took more than {self._seconds:g} s", again=True)
         try:
             message = self.end.recv_bytes()
         except (EOFError, OSError):
             self._process.join(1.0)
-            code = self._process.exitcode
-            if code is not None and code < 0:
-                return WorkFailure(f"ended its process ({signal.Signals(-code).name})", again=True)
-            return WorkFailure("ended its process", again=True)
+            code = self._process.exitcode or 0
+            how = f" ({signal.Signals(-code).name})" if code < 0 else ""
+            return WorkFailure(f"ended its process{how}", again=True)
         if message[:1] == _DONE:
             return message[1:]
         reason = message[1:].decode("utf-8", errors="replace")
-        if reason == _MEMORY[1]:
-            reason = f"needs more than {self._limits.memory >> 20} MiB of memory"
         return WorkFailure(reason, again=message[:1] == _OURS)
 
     def stop(self) -> None:
@@ -178,7 +175,7 @@ def _serve(
         if isinstance(error, UsageError):
             sign = _FAILED
         elif type(error).__name__ in _MEMORY:
-            reason = _MEMORY[1]
+            reason = f"needs more than {memory >> 20} MiB of memory"
         else:
             reason = f"{type(error).__name__}: {reason} (our fault; please report it)"
         message = sign + reason.encode("utf-8", errors="replace")

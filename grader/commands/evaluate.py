@@ -16,6 +16,7 @@ examples:
 """
 
 import argparse
+import datetime
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +60,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, or what an older version graded, and say what became of it."""
-    setup = _read_arguments(arguments)
+    release, key = open_release(arguments.release, arguments.private), arguments.transcript_key
+    release.refuse_unchecked("ranks nobody")
+    hidden = [name for name in release.splits if not release.has_public_truth(name)]
+    if hidden and release.private is None:
+        raise UsageError(f"--private: the truth of {', '.join(hidden)} is private; name its folder")
+    setup = EvaluationSetup(
+        release=release,
+        address=str(address_of(arguments.release) or ""),
+        inbox=Address.parse(arguments.inbox).repo,
+        work=arguments.work,
+        ledger=arguments.ledger,
+        key=None if key is None else read_key(key),
+        today=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        workers=arguments.workers,
+        limits=WorkLimits(arguments.memory << 20, arguments.wall),
+        budget=limits_of(arguments),
+    )
     kept = Address.parse(arguments.results).repo
     with _lock_folder(arguments.work):
         api = connect()
@@ -75,30 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
         f"{counts['late']} wait for another day, {counts['elsewhere']} to another release"
     )
     return 0
-
-
-def _read_arguments(arguments: argparse.Namespace) -> EvaluationSetup:
-    """Return what to grade, and with what."""
-    from datetime import UTC, datetime
-
-    release = open_release(arguments.release, arguments.private)
-    release.refuse_unchecked("ranks nobody")
-    hidden = [name for name in release.splits if not release.has_public_truth(name)]
-    if hidden and release.private is None:
-        raise UsageError(f"--private: the truth of {', '.join(hidden)} is private; name its folder")
-    key = arguments.transcript_key
-    return EvaluationSetup(
-        release=release,
-        address=str(address_of(arguments.release) or ""),
-        inbox=Address.parse(arguments.inbox).repo,
-        work=arguments.work,
-        ledger=arguments.ledger,
-        key=None if key is None else read_key(key),
-        today=datetime.now(UTC).date().isoformat(),
-        workers=arguments.workers,
-        limits=WorkLimits(arguments.memory << 20, arguments.wall),
-        budget=limits_of(arguments),
-    )
 
 
 @contextmanager

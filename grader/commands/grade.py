@@ -12,10 +12,9 @@ examples:
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from grader.commands.common import (
     EXAM,
@@ -28,11 +27,13 @@ from grader.commands.common import (
 )
 from grader.io.printing import print_lines
 from grader.pages.report import costliest, first_screen, report_view
+from grader.pages.report_page import report_page
 from grader.pages.systems import in_reading
 from grader.pages.terminal import console
 from grader.pages.words import points
 from grader.pipeline import grade, with_gap
 from grader.reports.build import GradedSubmission
+from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import write_scores
 from grader.tracks import TRACKS
 
@@ -63,18 +64,20 @@ def run(arguments: argparse.Namespace) -> int:
     exam, submission = read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
-    document = bool(arguments.json or arguments.html)
-    graded = grade(exam, submission, slice_intervals=document)
+    graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
     if submission.unknown:
         graded = with_gap(graded)
     if exam.keeps_ledger:
-        from grader.reports.ledger import show_all, with_held_back
-
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)
     report = graded.report
     shown = in_reading(report, arguments.reading)
-    _write(arguments, graded, shown)
+    truths = exam.truths if arguments.reveal else {}
+    for kind in ("csv", "parquet"):
+        if (path := getattr(arguments, kind)) is not None:
+            write_scores(path, kind, graded.scores, truths)
+    listed = graded.scores if exam.split.reveal else ()
+    write_documents(arguments, lambda: report, lambda: report_page(shown, TRACKS, listed, truths))
     census = report["census"]
     if arguments.quiet:
         print_lines(
@@ -89,23 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.full or arguments.track:
             out.print(report_view(shown, TRACKS))
     return int(arguments.strict and census["invalid"] > 0)
-
-
-def _write(
-    arguments: argparse.Namespace, graded: GradedSubmission, shown: Mapping[str, Any]
-) -> None:
-    """Write the tables and documents that were asked for."""
-    truths = graded.exam.truths if arguments.reveal else {}
-    for kind in ("csv", "parquet"):
-        if (path := getattr(arguments, kind)) is not None:
-            write_scores(path, kind, graded.scores, truths)
-
-    def page() -> str:
-        from grader.pages.report_page import report_page
-
-        return report_page(shown, TRACKS, graded.scores if graded.exam.split.reveal else (), truths)
-
-    write_documents(arguments, lambda: graded.report, page)
 
 
 def _next_steps(arguments: argparse.Namespace, graded: GradedSubmission) -> Iterator[str]:

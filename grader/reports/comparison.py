@@ -4,18 +4,13 @@ Report first minus second in every figure. A task left out counts zero, as every
 the tasks that both answered, which says whether one is better or only more complete.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from grader.reports.aggregate import Totals
 from grader.reports.build import GradedSubmission
 from grader.scoring.track import Track, Tracks
-from grader.statistics.paired_tests import (
-    Pairs,
-    compare_by_level,
-    compare_points,
-    difference,
-    subtract_replicates,
-)
+from grader.statistics.paired_tests import Pairs, compare_by_level, compare_points, difference
 from grader.statistics.skill import Skill
 from grader.version import __version__
 
@@ -34,7 +29,7 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
     totals, points = (first.totals, second.totals), None
     if first.totals.points is not None and second.totals.points is not None:
         drawn = (one.points_replicates or () for one in totals)
-        points = difference(first.totals.points, second.totals.points, subtract_replicates(*drawn))
+        points = _difference(first.totals.points, second.totals.points, *drawn)
     split = first.exam.split
     return {
         "format": FORMAT,
@@ -62,14 +57,20 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
     }
 
 
+def _difference(
+    first: float, second: float, draws: Sequence[float], other_draws: Sequence[float]
+) -> dict[str, Any]:
+    """Return :func:`difference` of two figures with these replicates; no interval where some draws
+    lack one of them."""
+    pairs = zip(draws, other_draws, strict=True) if len(draws) == len(other_draws) else ()
+    return difference(first, second, [a - b for a, b in pairs])
+
+
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
     """Return the difference in skill with its interval, and the floor; None where one has none."""
     if first is None or second is None:
         return None
-    replicates = []
-    if len(first.replicates) == len(second.replicates):  # else some draws have no skill
-        replicates = subtract_replicates(first.replicates, second.replicates)
-    line = difference(first.value, second.value, replicates)
+    line = _difference(first.value, second.value, first.replicates, second.replicates)
     return {**line, "floor": first.floor}
 
 
@@ -79,10 +80,8 @@ def _track(track: Track, pairs: Pairs, first: Totals, second: Totals) -> dict[st
     own = [(a, b) for a, b in pairs if a.track == name]
     both = [(a, b) for a, b in own if a.status != "missing" and b.status != "missing"]
     parts = (first.parts[name], second.parts[name])
-    points = difference(
-        parts[0]["points"],
-        parts[1]["points"],
-        subtract_replicates(first.replicates[name], second.replicates[name]),
+    points = _difference(
+        parts[0]["points"], parts[1]["points"], first.replicates[name], second.replicates[name]
     )
     tasks = compare_points(own)
     if not track.own_points:

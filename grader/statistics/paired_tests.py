@@ -59,10 +59,8 @@ Pairs = Sequence[tuple[Score, Score]]
 def sign_test(wins: int, losses: int) -> float:
     """Return the two-sided exact p-value of ``wins`` against ``losses`` under equal chances.
 
-    With right/wrong marks this is McNemar's exact test. Raises ``ValueError`` on a negative count.
+    With right/wrong marks this is McNemar's exact test.
     """
-    if wins < 0 or losses < 0:
-        raise ValueError(f"negative counts: {wins} wins, {losses} losses")
     decided, ways, total = wins + losses, 1, 1
     for k in range(min(wins, losses)):
         ways = ways * (decided - k) // (k + 1)
@@ -74,10 +72,9 @@ def sign_test(wins: int, losses: int) -> float:
 def compare_points(pairs: Pairs) -> dict[str, Any]:
     """Return the mean points of both (0 to 100), their difference, and who wins how often.
 
-    Differences are first minus second. ``by_task`` and ``by_instance`` count wins of the first. An
-    instance is won by the side with more points in total. Tasks of one instance rise and fall
-    together, so the test by instance is the safer one. The interval resamples instances. It is None
-    with one.
+    ``by_task`` and ``by_instance`` count wins of the first; an instance is won by more points in
+    total. Tasks of one instance rise and fall together, so the test by instance is the safer one.
+    The interval resamples instances, and is None with one.
     """
     clusters = sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
     replicates = [100 * mean for mean in cluster_means(clusters, seed_of(clusters))]
@@ -94,24 +91,13 @@ def compare_points(pairs: Pairs) -> dict[str, Any]:
 
 def compare_by_level(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
     """Return :func:`compare_points` by sorted ``level`` of each pair's first row."""
-    grouped: dict[str, list[tuple[Score, Score]]] = {}
-    for a, b in pairs:
-        grouped.setdefault(level(a), []).append((a, b))
-    return {name: compare_points(grouped[name]) for name in sorted(grouped)}
-
-
-def subtract_replicates(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Return replicates of a difference, from those of both, draw by draw."""
-    return [a - b for a, b in zip(first, second, strict=True)]
+    levels = sorted({level(first) for first, _ in pairs})
+    return {k: compare_points([pair for pair in pairs if level(pair[0]) == k]) for k in levels}
 
 
 def difference(first: float, second: float, replicates: Sequence[float]) -> dict[str, Any]:
-    """Return ``first``, ``second``, ``difference`` (first minus second), ``interval`` and
-    ``detectable``.
-
-    ``replicates`` are bootstrap replicates of the difference. From them come its 95% interval and
-    the smallest difference that would show. Both are None where there are no replicates.
-    """
+    """Return ``first``, ``second``, ``difference`` (first minus second), its 95% ``interval`` and
+    ``detectable``, the smallest one that would show; both None without bootstrap ``replicates``."""
     return {
         "first": first,
         "second": second,

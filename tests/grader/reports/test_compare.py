@@ -29,8 +29,6 @@ def test_the_sign_test_counts_every_outcome() -> None:
             share = sum(abs(sum(flip) - n / 2) >= extreme for flip in flips) / len(flips)
             assert sign_test(wins, n - wins) == pytest.approx(share)
     assert sign_test(1100, 1100) == 1.0
-    with pytest.raises(ValueError, match="negative"):
-        sign_test(-1, 3)
 
 
 def pair(instance: str, first: float, second: float) -> tuple[Score, Score]:
