@@ -31,6 +31,8 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "(default: the only one there is, or the only one with every answered task)",
     },
     "--track": {"metavar": "NAME", "help": "this track only"},
+    "--out": _FOLDER | {"required": True, "help": "a new folder"},
+    "--strict": {"action": "store_true", "help": "exit with 1 on an invalid answer"},
     "--reading": {
         "choices": READINGS,
         "default": READINGS[0],

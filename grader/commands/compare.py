@@ -13,16 +13,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import (
-    EXAM,
-    add,
-    add_documents,
-    add_limits,
-    check_outputs,
-    limits_of,
-    open_split,
-    write_documents,
-)
+from grader.commands import common
 from grader.errors import UsageError
 from grader.io.printing import print_lines
 
@@ -31,10 +22,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add(parser, *EXAM, "--transcript-key", "--reading")
-    add_limits(parser)
+    common.add(parser, *common.EXAM, "--transcript-key", "--reading")
+    common.add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every table of each track")
-    add_documents(
+    common.add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )
 
@@ -48,9 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.pipeline import grade
     from grader.reports.comparison import compare
 
-    check_outputs(arguments)
-    split = open_split(arguments)
-    sources, limits = (arguments.first, arguments.second), limits_of(arguments)
+    common.check_outputs(arguments)
+    split = common.open_split(arguments)
+    sources, limits = (arguments.first, arguments.second), common.limits_of(arguments)
     read_both = [read_submission(source, split.tasks, limits) for source in sources]
     exam = split.choose_exam_for(frozenset().union(*(one.answers for one in read_both)))
     graded = [grade(exam, one, slice_intervals=False) for one in read_both]
@@ -60,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     tracks = split.release.tracks
     result = compare(graded[0], graded[1], tracks)
     shown = in_reading(result, arguments.reading)
-    write_documents(arguments, lambda: result, lambda: comparison_page(shown, tracks))
+    common.write_documents(arguments, lambda: result, lambda: comparison_page(shown, tracks))
     console().print(comparison_view(shown, tracks, arguments.full))
     for one in graded:
         if partial := partial_text(one.report):

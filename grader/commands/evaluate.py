@@ -60,11 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, or what an older version graded, and say what became of it."""
-    release, key = open_release(arguments.release, arguments.private), arguments.transcript_key
+    release = open_release(arguments.release, arguments.private)
     release.refuse_unchecked("ranks nobody")
     hidden = [name for name in release.splits if not release.has_public_truth(name)]
     if hidden and release.private is None:
         raise UsageError(f"--private: the truth of {', '.join(hidden)} is private; name its folder")
+    key = arguments.transcript_key
     setup = EvaluationSetup(
         release=release,
         address=str(address_of(arguments.release) or ""),

@@ -6,7 +6,6 @@ examples:
 """
 
 import argparse
-from pathlib import Path
 
 from grader.commands.common import RELEASE, add, open_split
 from grader.io.printing import print_lines
@@ -14,11 +13,9 @@ from grader.io.printing import print_lines
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``gold``."""
-    add(parser, *RELEASE)
+    add(parser, *RELEASE, "--track", "--out")
     parser.add_argument("--exam", default="all", help="one exam only (default: the whole split)")
-    add(parser, "--track")
     parser.add_argument("--reveal", action="store_true", help="even if the truth is private")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
 
 
 def run(arguments: argparse.Namespace) -> int:

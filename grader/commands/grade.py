@@ -16,15 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader.commands.common import (
-    EXAM,
-    add,
-    add_documents,
-    add_limits,
-    check_outputs,
-    read_answers,
-    write_documents,
-)
+from grader.commands import common
 from grader.io.printing import print_lines
 from grader.pages.report import costliest, first_screen, report_view
 from grader.pages.report_page import report_page
@@ -40,11 +32,11 @@ from grader.tracks import TRACKS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
-    add(parser, "answers", *EXAM)
-    add(parser, "--transcript-key", "--ledger", "--reading")
-    add_limits(parser)
+    common.add(parser, "answers", *common.EXAM)
+    common.add(parser, "--transcript-key", "--ledger", "--reading")
+    common.add_limits(parser)
     outputs = parser.add_argument_group("outputs")
-    add_documents(
+    common.add_documents(
         outputs,
         "the report",
         "show the truth beside each task (--csv, --parquet, --html); on a private split, the full "
@@ -55,13 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown = outputs.add_mutually_exclusive_group()
     shown.add_argument("--full", action="store_true", help="print every table")
     shown.add_argument("--quiet", action="store_true", help="print one line only")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
+    common.add(parser, "--strict")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
-    check_outputs(arguments, arguments.answers)
-    exam, submission = read_answers(arguments)
+    common.check_outputs(arguments, arguments.answers)
+    exam, submission = common.read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
     graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
@@ -77,7 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
         if (path := getattr(arguments, kind)) is not None:
             write_scores(path, kind, graded.scores, truths)
     listed = graded.scores if exam.split.reveal else ()
-    write_documents(arguments, lambda: report, lambda: report_page(shown, TRACKS, listed, truths))
+    common.write_documents(
+        arguments, lambda: report, lambda: report_page(shown, TRACKS, listed, truths)
+    )
     census = report["census"]
     if arguments.quiet:
         print_lines(

@@ -31,17 +31,7 @@ from grader.board.grading import (
     with_figures,
 )
 from grader.board.workers import WorkLimits
-from grader.commands.common import (
-    EXAM,
-    add,
-    add_documents,
-    add_effort,
-    add_limits,
-    check_outputs,
-    limits_of,
-    open_split,
-    write_documents,
-)
+from grader.commands import common
 from grader.errors import UsageError
 from grader.io.names import nearest_path
 from grader.io.printing import print_lines
@@ -73,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="make the final ranking without asking (for scripts)"
     )
-    add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
+    common.add(parser, *common.EXAM, "--transcript-key", "--ledger", "--reading")
     parser.add_argument(
         "--sessions",
         type=Path,
@@ -81,19 +71,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the host's folder of sessions (`causal-exams lab --sessions`): says of each row how "
         "many its team started per task",
     )
-    add_effort(parser)
-    add_limits(parser)
+    common.add_effort(parser)
+    common.add_limits(parser)
     parser.add_argument("--full", action="store_true", help="print every column of the board")
-    add_documents(
+    common.add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    check_outputs(arguments)
+    common.check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
-    exam = open_split(arguments).choose_exam_for()
+    exam = common.open_split(arguments).choose_exam_for()
     exam.split.release.refuse_unchecked("ranks nobody")
     key = exam.split.transcript_key
     sessions: Mapping[str, Mapping[str, int]] = {}
@@ -130,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     page_title = title + "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
     failures = [SPECIFICATION.of_rows("failures", failed)] if failed else []
-    write_documents(
+    common.write_documents(
         arguments,
         lambda: _json_rows(ranked, failed),
         lambda: board_page(shown, TRACKS, page_title, [Section("Failed", failures)]),
@@ -167,7 +157,7 @@ def _grade(arguments: argparse.Namespace, exam: Exam, sources: Sequence[Path]) -
             sources,
             workers=arguments.workers,
             limits=WorkLimits(arguments.memory << 20, arguments.wall),
-            budget=limits_of(arguments),
+            budget=common.limits_of(arguments),
             documents=bool(arguments.json or arguments.html),
             advance=lambda: bar.update(task, advance=1, refresh=True),
         )

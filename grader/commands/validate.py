@@ -14,9 +14,8 @@ from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
-    add(parser, "answers", *PUBLIC_EXAM, "--transcript-key")
+    add(parser, "answers", *PUBLIC_EXAM, "--transcript-key", "--strict")
     add_limits(parser)
-    parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ examples:
 """
 
 import argparse
-from pathlib import Path
 
 from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.io.printing import plural, print_lines
@@ -16,9 +15,8 @@ from grader.release.release import find_task
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``workspace``."""
-    add(parser, *PUBLIC_EXAM)
+    add(parser, *PUBLIC_EXAM, "--out")
     parser.add_argument("--task", action="append", metavar="ID", help="this task only (repeatable)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -68,7 +68,6 @@ def pages(
 
 
 def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: str) -> str:
-    """Return the index: a row a task, without the columns that say nothing here."""
     rows = []
     for view in views:
         row = {**view.task.members(), "link": f"{view.task.task_id}.html"}
@@ -146,7 +145,6 @@ def _story(scene: Scene | None, explanation: Explanation) -> list[Block]:
 
 
 def _facts(explanation: Explanation) -> Table:
-    """Return the table of the world's facts: name and fact."""
     rows: list[list[str | Cell]] = [[name, Cell(fact, "code")] for name, fact in explanation.facts]
     return Table("", ["the world", ""], rows, left=2)
 
@@ -154,9 +152,8 @@ def _facts(explanation: Explanation) -> Table:
 def _with_marks(text: str, explanation: Explanation) -> Paragraph:
     """Return a paragraph of a story whose sentences have the classes of the edges they tell."""
     sentences = explanation.sentences
-    places = {
-        edge: k for k, edge in enumerate(explanation.graph.edges if explanation.graph else ())
-    }
+    edges = explanation.graph.edges if explanation.graph else ()
+    places = {edge: k for k, edge in enumerate(edges)}
     parts: list[str | Strong] = []
     at = 0
     for sentence in sorted(filter(None, sentences), key=text.find):
@@ -169,7 +166,6 @@ def _with_marks(text: str, explanation: Explanation) -> Paragraph:
 
 
 def _data(tables: Mapping[str, Sequence[Column]]) -> list[Block]:
-    """Return a fold for each table with its first rows."""
     blocks: list[Block] = []
     for name, columns in tables.items():
         size = len(columns[0][1]) if columns else 0

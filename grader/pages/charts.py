@@ -127,7 +127,6 @@ def _path(points: Sequence[Point], colour: str, opacity: float) -> str:
 
 
 def _with_legend(title: str, names: Sequence[str], top: float, parts: Sequence[str]) -> Svg:
-    """Return the picture of ``parts`` with the legend of ``names`` below ``top``."""
     marks, bottom = _legend(names, top)
     return Svg(title, WIDTH, bottom, [*parts, *marks], caption=title)
 
@@ -141,7 +140,6 @@ def _rounded_up(value: float) -> float:
 
 
 def _quarter_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return five ticks from one end of an axis to the other."""
     values = [low + (high - low) * share for share in (0, 0.25, 0.5, 0.75, 1)]
     return [(value, f"{value:g}") for value in values]
 

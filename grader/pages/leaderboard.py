@@ -39,7 +39,8 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
         value = report[counts]
         return value is None, -(value or 0.0), report["submission"]["system"]
 
-    ordered, place = sorted(reports, key=key), 1
+    ordered = sorted(reports, key=key)
+    place = 1
     places = []
     for position, report in enumerate(ordered, start=1):
         if _is_apart(ordered[place - 1], report, counts):
@@ -119,13 +120,8 @@ def _copies(reports: Sequence[Report]) -> str:
 
 
 def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[str]]]:
-    """Return the columns of a ranking: the heading of each, and its cells by report.
-
-    Each of several tracks has a column of its skill (points if no report has a skill), with a dash
-    for who leaves it alone. Then come the columns that tracks add; a lone track that adds none has
-    one for the points of each family. The last are sessions per task, so that the best of many
-    shows, and tokens per task.
-    """
+    """Return the columns of a ranking, each a heading and cells by report: skill (else points) by
+    track, what tracks add (a lone one by default its families), sessions and tokens per task."""
     names = list(reports[0]["tracks"])
     counts = counted_by(reports)
     found = []

@@ -183,7 +183,6 @@ def _heading(heading: str) -> str:
     """Return a heading as HTML, with its first term explained and subscripts below the line."""
 
     def with_subscripts(text: str) -> str:
-        """Return safe HTML, capitals after an underscore as a subscript."""
         return re.sub(r"_([A-Z]+)", r"<sub>\1</sub>", safe(text))
 
     markup = with_term_explained(heading, with_subscripts)

@@ -49,12 +49,11 @@ SPECIFICATION: Final = Specification.read(Path(__file__).with_name("page.toml"),
 
 
 def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[tuple[Score, float]]:
-    """Return the tasks that cost most points of the headline (0 to 100), with their costs, the
-    dearest first, of equals those with the larger loss.
+    """Return the answered tasks that cost most points of the headline (0 to 100), with their costs,
+    the dearest first, of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
-    weighs more. Tasks that were not answered are left out, but count among those of a track that
-    was tried.
+    weighs more.
     """
     answered = [score for score in scores if score.status != "missing"]
     tried = {score.track for score in answered}
@@ -252,7 +251,6 @@ def _answers(census: Mapping[str, Any]) -> str:
 
 
 def _most_frequent(counts: Mapping[str, Any]) -> str:
-    """Return a few names with their counts, the most frequent first."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     texts = [f"{name} {count(number)}" for name, number in ranked[:_COUNTED]]
     return ", ".join([*texts, *(["…"] if ranked[_COUNTED:] else [])])

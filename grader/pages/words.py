@@ -119,7 +119,6 @@ def with_count(figure: str, tasks: int | None) -> str:
 _TERMS: Final[Mapping[str, str]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-"""Every term with what it means, in plain text."""
 _TERM: Final = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_TERMS, key=len, reverse=True)))})(?!\w)"
 )

@@ -112,7 +112,6 @@ def locked_ledger(path: Path | None, exam: Exam) -> "Iterator[Ledger]":
 
 
 def _team(source: Path) -> str:
-    """Return the team whose submission a file or folder is."""
     return team_of(submission_name(source))
 
 

@@ -7,13 +7,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from grader.scoring.model import Score
-from grader.statistics.bootstrap import (
-    cluster_means,
-    detectable_difference,
-    percentile_interval,
-    seed_of,
-    sum_by_instance,
-)
+from grader.statistics import bootstrap
 
 RANKED_EXACTLY: Final = 50
 """Differences up to which all ways of giving them signs are counted."""
@@ -76,14 +70,14 @@ def compare_points(pairs: Pairs) -> dict[str, Any]:
     total. Tasks of one instance rise and fall together, so the test by instance is the safer one.
     The interval resamples instances, and is None with one.
     """
-    clusters = sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
-    replicates = [100 * mean for mean in cluster_means(clusters, seed_of(clusters))]
+    clusters = bootstrap.sum_by_instance((a.instance_id, a.points - b.points) for a, b in pairs)
+    means = bootstrap.cluster_means(clusters, bootstrap.seed_of(clusters))
     first = 100 * math.fsum(a.points for a, _ in pairs) / len(pairs)
     second = 100 * math.fsum(b.points for _, b in pairs) / len(pairs)
     return {
         "tasks": len(pairs),
         "instances": len(clusters),
-        **difference(first, second, replicates if len(clusters) > 1 else []),
+        **difference(first, second, [100 * mean for mean in means] if len(clusters) > 1 else []),
         "by_task": _record([a.points - b.points for a, b in pairs]),
         "by_instance": _record([total for total, _ in clusters.values()]),
     }
@@ -102,8 +96,8 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
         "first": first,
         "second": second,
         "difference": first - second,
-        "interval": percentile_interval(replicates) if replicates else None,
-        "detectable": detectable_difference(replicates) if replicates else None,
+        "interval": bootstrap.percentile_interval(replicates) if replicates else None,
+        "detectable": bootstrap.detectable_difference(replicates) if replicates else None,
     }
 
 
