@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Final, TypeVar
@@ -59,39 +61,39 @@ def run_limited(
     the number of ``workers`` or on the other things. What may end otherwise another time is tried
     once more, alone.
     """
+    jobs = [partial(work, thing) for thing in things]
     late = []
-    for place, outcome in _run_once(work, things, workers, limits):
+    for place, outcome in _run_once(jobs, workers, limits):
         if isinstance(outcome, WorkFailure) and outcome.again:
             late.append(place)
         else:
             yield place, outcome
-    for k, outcome in _run_once(work, [things[place] for place in late], 1, limits):
+    for k, outcome in _run_once([jobs[place] for place in late], 1, limits):
         yield late[k], outcome
 
 
 def _run_once(
-    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: WorkLimits
+    jobs: Sequence[Callable[[], bytes]], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield place and outcome of one try at each of ``things``."""
-    waiting = iter(range(len(things)))
-    busy: dict[Connection, _Worker] = {}
+    waiting = enumerate(jobs)
+    busy: dict[Connection, tuple[int, _Worker]] = {}
     try:
         while True:
-            while len(busy) < workers and (place := next(waiting, None)) is not None:
-                worker = _Worker(work, things[place], place, limits, list(busy))
-                busy[worker.end] = worker
+            for place, job in islice(waiting, workers - len(busy)):
+                worker = _Worker(job, limits, list(busy))
+                busy[worker.end] = place, worker
             if not busy:
                 return
-            soonest = min(worker.until for worker in busy.values())
+            soonest = min(worker.until for _, worker in busy.values())
             ready = wait(list(busy), max(0.0, soonest - time.monotonic()))
-            for end, worker in list(busy.items()):
+            for end, (place, worker) in list(busy.items()):
                 if end in ready or worker.until <= time.monotonic():
                     del busy[end]
                     outcome = worker.outcome(end in ready)
                     worker.stop()
-                    yield worker.place, outcome
+                    yield place, outcome
     finally:
-        for worker in busy.values():
+        for _, worker in busy.values():
             worker.stop()
 
 
@@ -99,26 +101,17 @@ class _Worker:
     """The process of one piece of work and our end of the pipe to it."""
 
     def __init__(
-        self,
-        work: Callable[[Thing], bytes],
-        thing: Thing,
-        place: int,
-        limits: WorkLimits,
-        others: Sequence[Connection],
+        self, job: Callable[[], bytes], limits: WorkLimits, others: Sequence[Connection]
     ) -> None:
         context = multiprocessing.get_context("fork")
         self.end, theirs = context.Pipe(duplex=False)
-        self.place = place
-        self._seconds = limits.seconds
+        self._limits = limits
         # A process that is stopped, or ends as forks do, removes none of its temporary files.
         self._scratch = tempfile.TemporaryDirectory(
             prefix="causal-exams-", ignore_cleanup_errors=True
         )
-        self._process = context.Process(
-            target=_serve,
-            args=(work, thing, theirs, [self.end, *others], limits.memory, self._scratch.name),
-            daemon=True,
-        )
+        ours = [self.end, *others]
+        self._process = context.Process(target=self._serve, args=(job, theirs, ours), daemon=True)
         self._process.start()
         theirs.close()
         self.until = time.monotonic() + limits.seconds
@@ -126,7 +119,7 @@ class _Worker:
     def outcome(self, ready: bool) -> Outcome:
         """Return the result or why there is none. ``ready`` is whether there is one to read."""
         if not ready:
-            return WorkFailure(f"took more than {self._seconds:g} s", again=True)
+            return WorkFailure(f"took more than {self._limits.seconds:g} s", again=True)
         try:
             message = self.end.recv_bytes()
         except (EOFError, OSError):
@@ -146,38 +139,34 @@ class _Worker:
         self.end.close()
         self._scratch.cleanup()
 
-
-def _serve(
-    work: Callable[[Thing], bytes],
-    thing: Thing,
-    connection: Connection,
-    ours: Sequence[Connection],
-    memory: int,
-    scratch: str,
-) -> None:
-    """Do the work in the child process and send its result, or why there is none."""
-    tempfile.tempdir = scratch
-    for end in ours:  # else no worker would see that its parent has gone
-        end.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    # Limited are bytes beyond those of the parent that can be written: an allocator reserves
-    # hundreds of mebibytes of addresses.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pages, inherited = Path("/proc/self/statm"), 0
-    if pages.is_file():
-        inherited = int(pages.read_text(encoding="ascii").split()[5]) * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):  # a system that knows no such limit, or has a lower one
-        resource.setrlimit(resource.RLIMIT_DATA, (inherited + memory,) * 2)
-    try:
-        message = _DONE + work(thing)
-    except Exception as error:
-        sign, reason = _OURS, " ".join(str(error).split())[:_LONGEST]
-        if isinstance(error, UsageError):
-            sign = _FAILED
-        elif type(error).__name__ in _MEMORY:
-            reason = f"needs more than {memory >> 20} MiB of memory"
-        else:
-            reason = f"{type(error).__name__}: {reason} (our fault; please report it)"
-        message = sign + reason.encode("utf-8", errors="replace")
-    with suppress(OSError):
-        connection.send_bytes(message)
+    def _serve(
+        self, job: Callable[[], bytes], connection: Connection, ours: Sequence[Connection]
+    ) -> None:
+        """Do the work in the child process and send its result, or why there is none."""
+        tempfile.tempdir = self._scratch.name
+        for end in ours:  # else no worker would see that its parent has gone
+            end.close()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+        # Limited are bytes beyond those of the parent that can be written: an allocator reserves
+        # hundreds of mebibytes of addresses.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        pages, memory = Path("/proc/self/statm"), self._limits.memory
+        inherited = 0
+        if pages.is_file():
+            written = int(pages.read_text(encoding="ascii").split()[5])
+            inherited = written * os.sysconf("SC_PAGE_SIZE")
+        with suppress(OSError, ValueError):  # a system that knows no such limit, or has a lower one
+            resource.setrlimit(resource.RLIMIT_DATA, (inherited + memory,) * 2)
+        try:
+            message = _DONE + job()
+        except Exception as error:
+            sign, reason = _OURS, " ".join(str(error).split())[:_LONGEST]
+            if isinstance(error, UsageError):
+                sign = _FAILED
+            elif type(error).__name__ in _MEMORY:
+                reason = f"needs more than {memory >> 20} MiB of memory"
+            else:
+                reason = f"{type(error).__name__}: {reason} (our fault; please report it)"
+            message = sign + reason.encode("utf-8", errors="replace")
+        with suppress(OSError):
+            connection.send_bytes(message)
