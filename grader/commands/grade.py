@@ -19,13 +19,11 @@ from pathlib import Path
 from grader.commands import common
 from grader.io.printing import print_lines
 from grader.pages.report import costliest, first_screen, report_view
-from grader.pages.report_page import report_page
 from grader.pages.systems import in_reading
 from grader.pages.terminal import console
 from grader.pages.words import points
 from grader.pipeline import grade, with_gap
 from grader.reports.build import GradedSubmission
-from grader.reports.ledger import show_all, with_held_back
 from grader.reports.table import write_scores
 from grader.tracks import TRACKS
 
@@ -60,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     if submission.unknown:
         graded = with_gap(graded)
     if exam.keeps_ledger:
+        from grader.reports.ledger import show_all, with_held_back
+
         (report,) = show_all(arguments.ledger, exam, [(submission.source, with_held_back(graded))])
         graded = replace(graded, report=report)
     report = graded.report
@@ -68,10 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
     for kind in ("csv", "parquet"):
         if (path := getattr(arguments, kind)) is not None:
             write_scores(path, kind, graded.scores, truths)
-    listed = graded.scores if exam.split.reveal else ()
-    common.write_documents(
-        arguments, lambda: report, lambda: report_page(shown, TRACKS, listed, truths)
-    )
+
+    def page() -> str:
+        from grader.pages.report_page import report_page
+
+        return report_page(shown, TRACKS, graded.scores if exam.split.reveal else (), truths)
+
+    common.write_documents(arguments, lambda: report, page)
     census = report["census"]
     if arguments.quiet:
         print_lines(

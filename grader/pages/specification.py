@@ -21,11 +21,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.pages import words
-from grader.pages.graph import Explanation
-from grader.pages.page import Block, Fold, Section, non_empty
 from grader.pages.systems import (
     SYSTEM,
     Part,
@@ -41,6 +39,10 @@ from grader.pages.table import Cell, Row, Table, find
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
 from grader.scoring.track import Track
+
+if TYPE_CHECKING:  # what draws pages waits until one is written
+    from grader.pages.graph import Explanation
+    from grader.pages.page import Block, Section
 
 Format = Callable[..., str | Cell]
 Column = tuple[str, Callable[[Row], str | Cell]]
@@ -111,9 +113,11 @@ class Specification:
         known = {**FORMATS, **(formats or {})}
         return Specification(track=file.parent.name, makers=makers, formats=known, **found)
 
-    def of_reports(self, reports: Sequence[Report]) -> list[Section]:
+    def of_reports(self, reports: Sequence[Report]) -> "list[Section]":
         """Return the sections of a page on the reports that answer something and have ``needs``, or
         []. A table without a row is left out."""
+        from grader.pages.page import Section
+
         every = [part_of(report, self.track) for report in reports]
         parts = parts_with([part for part in every if part.get("attempted")], self.needs)
         return [
@@ -128,8 +132,10 @@ class Specification:
         tables = [block for block in blocks if isinstance(block, Table)]
         return [table.without_columns(SYSTEM) for table in tables]
 
-    def blocks(self, name: str, parts: Sequence[Part]) -> Sequence[Block]:
+    def blocks(self, name: str, parts: Sequence[Part]) -> "Sequence[Block]":
         """Return the table of a name, if it has a row, or what the function of that name makes."""
+        from grader.pages.page import Fold, non_empty
+
         if name in self.tables:
             found = non_empty(self.table(name, parts))
             fold = self.tables[name].get("fold")
@@ -185,7 +191,7 @@ class TrackPages:
     A redacted report lacks members of a track's part, and these functions must do without them.
     """
 
-    explain_task: Callable[[Task, Truth, Mapping[str, Any]], Explanation] | None = None
+    explain_task: "Callable[[Task, Truth, Mapping[str, Any]], Explanation] | None" = None
     """What ``browse`` shows of a task beside its prompt, given its world row (or an empty one)."""
     draw_answer: Callable[[Task, Truth, CheckedAnswer], str] | None = None
     """One verified answer as an HTML page (``explain --html``)."""
@@ -193,7 +199,7 @@ class TrackPages:
     """Lines (label, text) that compare a scored answer with its truth (``explain --reveal``)."""
     tables: Callable[[Report], Sequence[Table]] = lambda _: ()
     """Further tables of one report for the terminal."""
-    sections: Callable[[Sequence[Report]], Sequence[Section]] = lambda _: ()
+    sections: "Callable[[Sequence[Report]], Sequence[Section]]" = lambda _: ()
     """Further sections of a page about one or more reports."""
     board_columns: Callable[[Sequence[Report]], list[tuple[str, list[str]]]] | None = None
     """Further columns of a leaderboard, each a heading and a cell a report; by default, on a board
