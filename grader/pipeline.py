@@ -37,12 +37,14 @@ def grade(
     source: Path | Submission,
     *,
     slice_intervals: bool = True,
+    tables: bool = True,
     limits: SubmissionLimits | None = None,
 ) -> GradedSubmission:
     """Grade a submission, or the one at a path (a folder, a packed file, or attempt folders).
 
     ``limits`` are what one that is read here may cost. Without ``slice_intervals`` the report has
-    no intervals of slices, which cost as much as all the rest.
+    no intervals of slices, which cost as much as all the rest; without ``tables`` it lacks what
+    only the tables of a track show.
 
     The headline is that of the first attempt, or of all attempts together for shapes that merge
     them; what the others add stands in the report's ``attempts``.
@@ -65,6 +67,7 @@ def grade(
         exam.split.release.tracks,
         exam.floors,
         slice_intervals=slice_intervals,
+        tables=tables,
     )
     report = build_report(exam, submission, totals, _remarks(exam, submission))
     if len(verified) > 1:
@@ -94,7 +97,7 @@ def with_gap(graded: GradedSubmission) -> GradedSubmission:
             continue
         other = Split.open(release, name, exam.name, exam.split.track, transcript_key=key)
         submission = read_submission(mine.source, other.tasks, mine.budget.limits)
-        public = grade(other.choose_exam_for(), submission, slice_intervals=False)
+        public = grade(other.choose_exam_for(), submission, slice_intervals=False, tables=False)
         there, missing = public.totals.skill, public.report["census"]["missing"]
         if not submission.answers or there is None:
             continue

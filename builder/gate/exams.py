@@ -215,7 +215,7 @@ def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:
     exam = choose_exam(opened, split, name, reveal=True, whole=False)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         # Nobody sees intervals of slices, which cost as much as all the rest.
-        empty = grade(exam, Path(folder), slice_intervals=False).report["points"]
+        empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
         for task in exam.tasks:
             text = task.shape.gold(task, exam.truths[task.task_id])
             (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")

@@ -62,7 +62,7 @@ def grade_all(
     _ = exam.truths, exam.floors, exam.arms
 
     def work(source: Path) -> bytes:
-        graded = grade(exam, source, slice_intervals=documents, limits=budget)
+        graded = grade(exam, source, slice_intervals=documents, tables=documents, limits=budget)
         _refuse_unranked(graded, source)
         refuse_others(graded)
         name = source.name.encode("utf-8", errors="replace").decode("utf-8")

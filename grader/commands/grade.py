@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     exam, submission = common.read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
-    graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
+    document = bool(arguments.json or arguments.html)
+    tables = document or arguments.full or bool(arguments.track)
+    graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if submission.unknown:
         graded = with_gap(graded)
     if exam.keeps_ledger:

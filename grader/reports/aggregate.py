@@ -79,16 +79,18 @@ def aggregate(
     floors: Floors = NO_FLOORS,
     *,
     slice_intervals: bool = True,
+    tables: bool = True,
 ) -> Totals:
     """Return the totals of one grading, by track and over all tracks, from its score rows.
 
-    Without ``slice_intervals`` slices get no intervals, which are most of the work.
+    Without ``slice_intervals`` slices get no intervals, which are most of the work. Without
+    ``tables`` the figures are left out that only the tables of a track show.
     """
     with ScoreTable(scores) as table:
         fill_usage(table, usage, scores)
         parts = _parts(table)
         census = _census(table, len(scores))
-        results = _results(table, scores, truths, checked, slice_intervals, floors)
+        results = _results(table, scores, truths, checked, slice_intervals, floors, tables=tables)
         own = _summaries(results, tracks)
         # Of each track alone, so that its intervals are the same with and without other tracks.
         seeds = {
@@ -159,6 +161,8 @@ def _results(
     checked: Mapping[str, CheckedAnswer],
     slice_intervals: bool,
     floors: Floors = NO_FLOORS,
+    *,
+    tables: bool = True,
 ) -> dict[str, TrackResults]:
     """Return by track its own score rows, with all that its figures are computed from."""
     found: dict[str, list[Score]] = {}
@@ -166,7 +170,7 @@ def _results(
         found.setdefault(score.track, []).append(score)
     return {
         name: TrackResults(
-            table, rows, truths, checked, slice_intervals, partial(floors.of_variant, name)
+            table, rows, truths, checked, slice_intervals, tables, partial(floors.of_variant, name)
         )
         for name, rows in found.items()
     }

@@ -68,8 +68,8 @@ class TrackResults:
     """One track's part of one grading: its own score rows, and the table of all rows.
 
     ``truths`` and ``checked`` hold the truth and the answer of each row by task id. Without
-    ``slice_intervals`` nobody will see intervals of slices. ``floor`` gives the floor of a variant,
-    or None.
+    ``slice_intervals`` nobody will see intervals of slices, without ``tables`` nothing that only
+    the track's own tables show. ``floor`` gives the floor of a variant, or None.
     """
 
     table: ScoreTable
@@ -77,6 +77,7 @@ class TrackResults:
     truths: Mapping[str, Truth]
     checked: Mapping[str, CheckedAnswer]
     slice_intervals: bool = True
+    tables: bool = True
     floor: Callable[[str], float | None] = lambda _variant: None
 
 

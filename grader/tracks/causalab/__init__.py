@@ -33,6 +33,8 @@ def summarise(results: TrackResults) -> TrackSummary:
     yes-or-no ones. ``FIGURES`` over everything join ``metrics``, with ``_low`` and ``_high`` ends
     of intervals.
     """
+    if not results.tables:
+        return TrackSummary(None, (), {}, {})
     rows = {row.pop("label"): row for row in results.table.query("causalab/suites")}
     for row in rows.values():
         row["intervals"] = {

@@ -55,6 +55,8 @@ def extend(track: Members, results: TrackResults) -> None:
             score_replicates(draws, losses[name], name)
         )
     track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
+    if not results.tables:
+        return
     for axis, level, name, reading in slices:
         track["slices"][axis][level].setdefault("readings", {})[name] = reading
     for row in table.query("causalds/slice_rates"):

@@ -53,7 +53,9 @@ STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match"
 
 
 def summarise(results: TrackResults) -> TrackSummary:
-    """Return pools and deltas; the headline stays the mean of points."""
+    """Return pools and deltas, none without tables; the headline stays the mean of points."""
+    if not results.tables:
+        return TrackSummary(None, (), {}, {})
     found = extras(results.table)
     if results.slice_intervals:
         add_intervals(found, results.scores)

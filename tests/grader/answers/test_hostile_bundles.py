@@ -157,7 +157,7 @@ BAD_TABLES = {
 def test_a_table_of_another_shape_is_a_notice(dev: Exam, gold: Path, what: str) -> None:
     """The answers in files beside it still count."""
     parquet(gold / "answers.parquet", BAD_TABLES[what])
-    graded = grade(dev, gold, slice_intervals=False)
+    graded = grade(dev, gold, slice_intervals=False, tables=False)
     assert first_problem("report", graded.report) is None
     if what != "null ids":
         assert any("answers.parquet" in notice for notice in graded.report["notices"])
@@ -252,7 +252,7 @@ def test_a_broken_card_costs_only_the_name(dev: Exam, gold: Path, content: bytes
     """run.json is a courtesy, never a reason not to grade."""
     (gold / "run.json").write_bytes(content)
     (gold / "usage.jsonl").write_bytes(content + b'\n{"task_id": ["x"]}\n{"task_id": "x"}\n')
-    graded = grade(dev, gold, slice_intervals=False)
+    graded = grade(dev, gold, slice_intervals=False, tables=False)
     assert first_problem("report", graded.report) is None
     assert graded.report["submission"]["system"] == "gold"
     assert {score.points for score in graded.scores} == {1.0}
