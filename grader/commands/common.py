@@ -94,8 +94,7 @@ def limits_of(arguments: argparse.Namespace) -> SubmissionLimits:
 
 
 def add_effort(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--workers``, and of one submission ``--memory`` (MiB) and ``--seconds`` (stored as
-    ``wall``)."""
+    """Declare ``--workers``, and of a submission ``--memory`` (MiB), ``--seconds`` (``wall``)."""
     effort = parser.add_argument_group("effort")
     effort.add_argument(
         "--workers", type=positive, default=processors(), metavar="N", help="number of processes"
@@ -158,8 +157,7 @@ def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) ->
 
 
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
-    """Read the submission that the argument ``answers`` names; return the exam that it answers
-    and the submission."""
+    """Return the exam that the submission at the argument ``answers`` answers, and it."""
     split = open_split(arguments)
     submission = read_submission(arguments.answers, split.tasks, limits_of(arguments))
     return split.choose_exam_for(frozenset(submission.answers)), submission

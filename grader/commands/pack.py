@@ -5,6 +5,7 @@ examples:
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,8 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_packed(what: str, exam: Exam, checked: Mapping[str, CheckedAnswer]) -> None:
     """Print how many answers ``what`` holds to the exam, and which are invalid."""
-    from collections import Counter
-
     counts = Counter(answer.status for answer in checked.values())
     answers = plural(len(checked) - counts["missing"], "answer")
     print_lines(

@@ -198,8 +198,7 @@ def _truth(view: TaskView) -> list[Block]:
 
 
 def _answers(view: TaskView, first: str) -> list[Block]:
-    """Return what an answer earned (reading ``first`` first), why, and its text, then the right
-    answer as the content of its file; without what is absent or secret."""
+    """Return what an answer earned (reading ``first`` first), why, its text, the right answer."""
     blocks: list[Block] = []
     if (score := view.score) is not None:
         head = f"The answer given, {_outcome(score)}: {points(100 * score.points)} of 100 points"

@@ -138,8 +138,7 @@ def _settings(report: Report) -> str:
 
 
 def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
-    """Return the mean tokens per task, in and out, from the means in ``usage``, or None where
-    nothing was reported."""
+    """Return the mean tokens per task, in and out, or None where nothing was reported."""
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
         return None
     return float((usage["input_tokens"] or 0) + (usage["output_tokens"] or 0))

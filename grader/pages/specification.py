@@ -173,8 +173,7 @@ class Specification:
         return table.without_empty() if found.get("drop_empty") else table
 
     def _column(self, column: str | Sequence[str], texts: Mapping[str, str]) -> Column:
-        """Return the heading of a specified column, and what makes a cell of a row; ``texts`` are
-        words for places in heading and keys."""
+        """Return a column's heading, and what makes its cell of a row; ``texts`` fill places."""
         if column == SYSTEM:
             column = (SYSTEM, SYSTEM, "name")
         named = self.columns.get(column, (column, column)) if isinstance(column, str) else column

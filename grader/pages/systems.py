@@ -1,8 +1,8 @@
 """The systems that a screen or a page shows: names, headline figures, and parts of reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from grader.pages.table import Cell, find
 from grader.pages.words import clip_text, interval_text, number, points
@@ -66,8 +66,7 @@ def setting_of(run: Mapping[str, Any]) -> str:
 
 
 def cell_within(text: str, ends: Sequence[float] | None, *how: Any) -> Cell:
-    """Return a cell of a figure with its interval beside it, if any, ``how`` as in
-    :func:`interval_text`."""
+    """Return a cell of a figure with its interval beside it, written as :func:`interval_text`."""
     return Cell(text, aside=interval_text(ends, *how) if ends else "")
 
 
@@ -118,25 +117,22 @@ def is_skipped(report: Report, track: str) -> bool:
     return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """The skill of a submission in one family, or its points where the exam has no floors."""
 
+    value: float
     track: str
     name: str
-    value: float
     tasks: int
 
 
 def families_of(report: Report) -> list[Family]:
-    """Return the families of attempted tracks with ``FEW`` tasks or more, weakest first; none of a
-    redacted report."""
+    """Return the families of attempted tracks with ``FEW`` tasks or more, weakest first."""
     counts = counted_by([report])
-    found = [
-        Family(track, name, row[counts], row["tasks"])
+    return sorted(
+        Family(row[counts], track, name, row["tasks"])
         for track, part in report["tracks"].items()
         if part["attempted"]
         for name, row in part["slices"].get("family", {}).items()
         if row.get(counts) is not None and row["tasks"] >= FEW
-    ]
-    return sorted(found, key=lambda family: (family.value, family.track, family.name))
+    )

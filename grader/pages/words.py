@@ -30,15 +30,13 @@ def markdown_text(value: str, limit: int = 400) -> str:
 
 
 def question_of(prompt: str, begin: str = "Question") -> str:
-    """Return a prompt from the section ``begin`` up to the form of the answer; the whole prompt
-    where it has no such section."""
+    """Return a prompt from section ``begin`` up to the form of the answer; all without one."""
     _, _, rest = prompt.partition(f"\n## {begin}\n")
     return rest.partition("\n## Answer\n")[0].strip() or prompt
 
 
 def plain_json(value: object) -> str:
-    """Return parsed JSON as one line, edges as arrows, inner objects in brackets, lists in
-    braces."""
+    """Return parsed JSON as a line: edges as arrows, inner objects in brackets, lists in braces."""
     match value:
         case {"from": cause, "to": effect}:
             return f"{cause} → {effect}"

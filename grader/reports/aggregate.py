@@ -220,12 +220,11 @@ def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:
     """Return tasks by status, invalid answers by reason; ``AssertionError`` unless ``expected``."""
+    rows = table.query("census")
     counts = {"scored": 0, "missing": 0, "invalid": 0}
-    reasons: dict[str, int] = {}
-    for row in table.query("census"):
+    for row in rows:
         counts[row["status"]] += row["tasks"]
-        if row["status"] == "invalid":
-            reasons[row["reason"]] = row["tasks"]
+    reasons = {row["reason"]: row["tasks"] for row in rows if row["status"] == "invalid"}
     if sum(counts.values()) != expected:
         raise AssertionError(f"census {counts} does not add up to {expected} tasks")
     return {"tasks": expected, **counts, "invalid_reasons": reasons}

@@ -99,10 +99,9 @@ def with_attempts(
     runs: list[dict[str, Any]] = []
     for attempt, scores, answers in zip(attempts, grid, checked, strict=True):
         points, figures = points_by_track(scores, truths, answers, tracks)
-        ids = [score.task_id for score in scores]
-        usage = usage_means(attempt.usage, ids)
-        name = attempt.source.name
-        runs.append({"attempt": name, "points": points, **figures, "usage": usage})
+        usage = usage_means(attempt.usage, [score.task_id for score in scores])
+        run = {"attempt": attempt.source.name, "points": points, **figures, "usage": usage}
+        runs.append(run)
     parts = dict(report["tracks"])
     for name, part in parts.items():
         if (repeated := tracks[name].attempts) is not None:

@@ -37,13 +37,8 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
         "release": split.release.name,
         "split": split.name,
         "exam": first.exam.name,
-        **{
-            name: {
-                "system": graded.report["submission"]["system"],
-                "census": graded.report["census"],
-            }
-            for name, graded in (("first", first), ("second", second))
-        },
+        "first": _system(first),
+        "second": _system(second),
         "answered": {
             "tasks": len(pairs),
             "both": answered.count((True, True)),
@@ -55,6 +50,11 @@ def compare(first: GradedSubmission, second: GradedSubmission, tracks: Tracks) -
         "skill": _skill(first.totals.skill, second.totals.skill),
         "tracks": {name: _track(tracks[name], pairs, *totals) for name in first.totals.parts},
     }
+
+
+def _system(graded: GradedSubmission) -> dict[str, Any]:
+    report = graded.report
+    return {"system": report["submission"]["system"], "census": report["census"]}
 
 
 def _difference(

@@ -102,13 +102,11 @@ def locked_ledger(path: Path | None, exam: Exam) -> "Iterator[Ledger]":
         raise UsageError(
             f"{path}: the ledger cannot be kept here ({error.strerror}); give another --ledger"
         ) from None
-    try:
+    with os.fdopen(lock):
         fcntl.flock(lock, fcntl.LOCK_EX)
         ledger = Ledger(path, exam)
         yield ledger
         ledger.save()
-    finally:
-        os.close(lock)
 
 
 def _team(source: Path) -> str:
