@@ -30,8 +30,7 @@ from grader.tracks import TRACKS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
-    common.add(parser, "answers", *common.EXAM)
-    common.add(parser, "--transcript-key", "--ledger", "--reading")
+    common.add(parser, "answers", *common.EXAM, "--transcript-key", "--ledger", "--reading")
     common.add_limits(parser)
     outputs = parser.add_argument_group("outputs")
     common.add_documents(

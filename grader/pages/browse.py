@@ -145,8 +145,8 @@ def _story(scene: Scene | None, explanation: Explanation) -> list[Block]:
 
 
 def _facts(explanation: Explanation) -> Table:
-    rows: list[list[str | Cell]] = [[name, Cell(fact, "code")] for name, fact in explanation.facts]
-    return Table("", ["the world", ""], rows, left=2)
+    facts = [(name, Cell(fact, "code")) for name, fact in explanation.facts]
+    return Table("", ["the world", ""], facts, left=2)
 
 
 def _with_marks(text: str, explanation: Explanation) -> Paragraph:

@@ -104,7 +104,7 @@ def first_screen(tables: Sequence[Table], tracks: Collection[str]) -> list[Table
     shown = []
     for table in tables:
         kept = {"#", "system", *tracks, *(h for h in table.head if "95% interval" in h)}
-        narrow = table.without_columns(*(name for name in table.head if name not in kept))
+        narrow = table.pick([k for k, heading in enumerate(table.head) if heading in kept])
         shown.append(fit_column(narrow, SCREEN, "system"))
     return shown
 

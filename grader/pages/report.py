@@ -80,16 +80,14 @@ def runs(report: Report, tracks: Tracks) -> Table:
     attempts = report["attempts"]
     figures = [track.run_figure for track in tracks.values() if track.run_figure is not None]
     rows = []
-    for key, label, digits in [
-        ("points", "points", 1),
-        *((f.name, f.label, f.digits) for f in figures),
-    ]:
+    shown = [("points", "points", 1), *((f.name, f.label, f.digits) for f in figures)]
+    for key, label, digits in shown:
         for name, spread in attempts.get(key, {}).items():
             values = [run[key].get(name) for run in attempts["runs"]]
             ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]
             if any(value is not None for value in values):
-                shown = [number(value, digits) for value in [*values, *ends]]
-                rows.append([f"{label}, {name}", *shown])
+                cells = (number(value, digits) for value in [*values, *ends])
+                rows.append([f"{label}, {name}", *cells])
     head = ["figure", *(run["attempt"] for run in attempts["runs"]), "mean", "SD"]
     return Table("attempts as complete exams", head, rows)
 

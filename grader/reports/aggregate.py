@@ -51,7 +51,7 @@ class Totals:
     @property
     def points_replicates(self) -> list[float] | None:
         """Bootstrap replicates of :attr:`points`; None where there are no points."""
-        return None if self.points is None else bootstrap.mean_over_tracks(self.replicates)
+        return None if self.points is None else bootstrap.mean_over_tracks(self.replicates.values())
 
     @property
     def skill(self) -> Skill | None:

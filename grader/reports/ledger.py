@@ -183,9 +183,10 @@ class Ledger:
             why = f"no figure: {_not_listed(team)}"
         elif not why and figure is None and self.is_closed:
             why = "no figure: the final ranking was made, and no new figure is shown after it"
-        if why or figure is None:
-            notices = with_notice(report["notices"], why) if why else report["notices"]
-            return {**report, "notices": notices}
+        if why:
+            return {**report, "notices": with_notice(report["notices"], why)}
+        if figure is None:
+            return dict(report)
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
 
     def no_figures_reason(self, ladder: Ladder) -> str:
@@ -201,11 +202,9 @@ class Ledger:
         rows = []
         for team, entries in sorted(self._teams.items()):
             figures = {entry["figure"] for entry in entries} - {None}
-            submissions, shown = f"{len(entries)}/{SUBMISSIONS}", f"{len(figures)}/{ladder.figures}"
-            best = max(figures, default=None)
-            rows.append(
-                {"team": team, "submissions": submissions, "figures": shown, "points": best}
-            )
+            row = {"team": team, "submissions": f"{len(entries)}/{SUBMISSIONS}"}
+            row["figures"] = f"{len(figures)}/{ladder.figures}"
+            rows.append({**row, "points": max(figures, default=None)})
         return rows
 
 

@@ -29,17 +29,16 @@ LEAST_INSTANCES: Final = math.ceil(math.log(SUBMISSIONS) / 2 * (100 / _COARSEST)
 """The instances of equal weight in the shown half from which on the step is no larger."""
 
 
-def weights(tracks: Iterable[Sequence[Unit]]) -> dict[str, float]:
+def weights(tracks: Sequence[Sequence[Unit]]) -> dict[str, float]:
     """Return by instance the share of the overall points that it decides; all shares sum to 1.
 
     The points of a track are the mean of the means of its parts, overall points those of tracks.
     """
     found: dict[str, float] = {}
-    every = list(tracks)
-    for units in every:
+    for units in tracks:
         sizes = Counter(unit.part for unit in units)
         for unit in units:
-            share = 1 / (len(every) * len(sizes) * sizes[unit.part])
+            share = 1 / (len(tracks) * len(sizes) * sizes[unit.part])
             found[unit.instance] = found.get(unit.instance, 0.0) + share
     return found
 
@@ -113,10 +112,8 @@ class Ladder:
     def interval(self, figure: float) -> list[float]:
         """Return a 95% interval (0 to 100): figure to next step, each end wider by Hoeffding."""
         error = WHOLE * self._deviation(math.log(2 / 0.05))
-        return [
-            round(max(0.0, figure - error), 1),
-            round(min(WHOLE, figure + self.step + error), 1),
-        ]
+        low, high = max(0.0, figure - error), min(WHOLE, figure + self.step + error)
+        return [round(low, 1), round(high, 1)]
 
 
 _MARKED: Final = ("points", "points_interval", "detectable", "skill", "skill_interval",
@@ -163,7 +160,6 @@ def _without_marks(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _redact_track(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of one track without all that follows from marks or truths."""
     return {
         **_without_marks(part),
         "tasks": part["tasks"],

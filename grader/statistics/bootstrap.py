@@ -128,9 +128,9 @@ def mean_interval(values: Iterable[tuple[str, float]]) -> list[float] | None:
     return percentile_interval(cluster_means(clusters, seed_of(clusters)))
 
 
-def mean_over_tracks(per_track: Mapping[str, Sequence[float]]) -> list[float]:
+def mean_over_tracks(replicates: Iterable[Sequence[float]]) -> list[float]:
     """Return replicates of the unweighted mean over tracks, equally many of each."""
-    return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]
+    return [sum(values) / len(values) for values in zip(*replicates, strict=True)]
 
 
 def detectable_difference(replicates: Sequence[float]) -> float:

@@ -45,11 +45,10 @@ class Floors:
         shares: dict[str, Mapping[str, float]] = {}
         notices = []
         for track in sorted({task.track for task in tasks}):
-            keys = sorted({task.spec.key for task in tasks if task.track == track})
             try:
                 entry = manifest["floors"][split][track]
                 own = {key: float(floor["points"]) for key, floor in entry["variants"].items()}
-                absent = [key for key in keys if key not in own]
+                absent = sorted({t.spec.key for t in tasks if t.track == track} - own.keys())
                 wrong = [key for key, share in own.items() if not 0 <= share <= 1]
                 if absent:
                     problem = f"{absent[0]} has no floor; raise floor_tasks and build again"
@@ -125,7 +124,7 @@ def overall_skill(skills: Mapping[str, Skill | None]) -> Skill | None:
         return None
     return Skill(
         fmean(skill.value for skill in known),
-        mean_over_tracks({str(k): skill.replicates for k, skill in enumerate(known)}),
+        mean_over_tracks(skill.replicates for skill in known),
         fmean(skill.floor for skill in known),
     )
 
