@@ -127,8 +127,8 @@ def _score_lines(task: Task, truth: Truth, checked: CheckedAnswer, first: str) -
     lines = [
         ("status", result.status + reason),
         ("points", f"{points(100 * result.points)} of 100"),
+        *((reading, in_pool(result, reading)) for reading in readings_from(first)),
     ]
-    lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
     if result.metric_value is not None and round(result.metric_value - result.points, 6):
         lines.append((result.metric, number(result.metric_value, 6)))
     why = result.message

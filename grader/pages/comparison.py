@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from grader.pages.page import Block, Paragraph, Section, Strong, page
+from grader.pages.page import Block, Paragraph, Section, Strong, non_empty, page
 from grader.pages.report import SPECIFICATION
 from grader.pages.report_page import FOOTER, NOTES
 from grader.pages.specification import pages_of
@@ -100,7 +100,7 @@ def comparison_view(
             "win/tie/loss and p (sign test) count instances, some with several tasks",
             "--full prints every table, --html compared.html writes a page",
         )
-        return Group(panel, *(lines_of(one) for one in _first_screen(result) if one.rows), *hints)
+        return Group(panel, *map(lines_of, non_empty(*_first_screen(result))), *hints)
     return Group(panel, *map(TerminalTable, chain(*_tables_by_track(result, tracks).values())))
 
 

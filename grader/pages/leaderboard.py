@@ -125,10 +125,9 @@ def columns(reports: Sequence[Report], tracks: Tracks) -> list[tuple[str, list[s
     names = list(reports[0]["tracks"])
     counts = counted_by(reports)
     found = []
-    if len(names) > 1:
-        for name in names:
-            parts = [None if is_skipped(r, name) else r["tracks"][name][counts] for r in reports]
-            found.append((name, [points(value) for value in parts]))
+    for name in names if len(names) > 1 else ():
+        parts = [None if is_skipped(r, name) else r["tracks"][name][counts] for r in reports]
+        found.append((name, [points(value) for value in parts]))
     for name in names:
         own = pages_of(tracks[name]).board_columns
         if own is not None:
