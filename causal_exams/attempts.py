@@ -44,8 +44,8 @@ _TRAJECTORY: Final = ".traj.json"
 class Attempt:
     """One attempt at a task, its ``number`` counted from 1.
 
-    ``answer`` is the content of the answer file, None without one. ``usage`` has those members of a
-    line of ``usage.jsonl`` that are known, and under ``ending`` why the attempt ended.
+    ``answer`` is the content of the answer file, None without one. ``usage`` has the members of a
+    line of ``usage.jsonl``, None where unknown, and under ``ending`` why the attempt ended.
     """
 
     task_id: str
@@ -80,7 +80,8 @@ def write_answers(
             if one.answer is not None:
                 size = MAX_BYTES[task.shape.suffix] + 1
                 path_inside(place, task.answer_file).write_bytes(one.answer[:size])
-            lines.append({"task_id": one.task_id, "attempt": one.number, **one.usage})
+            known = {name: value for name, value in one.usage.items() if value is not None}
+            lines.append({"task_id": one.task_id, "attempt": one.number, **known})
             with (place / "usage.jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(lines[-1]) + "\n")
     except OSError as error:
@@ -117,26 +118,22 @@ def samples(source: Path) -> "Iterator[EvalSample]":
     Of several samples of an attempt (one task id and epoch) the last one without an error counts,
     else the last. Raises ``UsageError`` for logs that cannot be read.
     """
-    from inspect_ai.log import (
-        list_eval_logs,
-        read_eval_log_sample,
-        read_eval_log_sample_summaries,
-    )
+    from inspect_ai import log
 
     if not source.exists():
         raise UsageError(f"{source}: no such log, nor a folder of logs")
     try:
         places = [str(source)]
         if source.is_dir():
-            places = [info.name for info in list_eval_logs(str(source), descending=False)]
+            places = [info.name for info in log.list_eval_logs(str(source), descending=False)]
         chosen: dict[tuple[str | int, int], tuple[str, bool]] = {}
         for place in places:
-            for summary in read_eval_log_sample_summaries(place):
+            for summary in log.read_eval_log_sample_summaries(place):
                 key, whole = (summary.id, summary.epoch), summary.error is None
                 if whole or not chosen.get(key, ("", False))[1]:
                     chosen[key] = place, whole
         for (name, epoch), (place, _) in sorted(chosen.items(), key=str):
-            yield read_eval_log_sample(place, name, epoch)
+            yield log.read_eval_log_sample(place, name, epoch)
     except (OSError, ValueError, LookupError, EOFError) as error:
         raise UsageError(f"{source}: cannot be read as a log of Inspect ({error})") from None
 
@@ -153,31 +150,20 @@ def attempt_of(sample: "EvalSample") -> Attempt:
         answered=text is not None,
     )
     used = list(sample.model_usage.values())
+    inputs = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     costs = [one.total_cost for one in used if one.total_cost is not None]
+    replies = [message for message in sample.messages if message.role == "assistant"]
     seconds = sample.working_time if sample.working_time is not None else sample.total_time
     usage = {
-        "input_tokens": sum(
-            one.input_tokens
-            + (one.input_tokens_cache_read or 0)
-            + (one.input_tokens_cache_write or 0)
-            for one in used
-        ),
+        "input_tokens": sum(getattr(one, name) or 0 for one in used for name in inputs),
         "output_tokens": sum(one.output_tokens for one in used),
-        "tool_calls": sum(
-            len(message.tool_calls or ())
-            for message in sample.messages
-            if message.role == "assistant"
-        ),
+        "tool_calls": sum(len(message.tool_calls or ()) for message in replies),
         "seconds": None if seconds is None else round(seconds, 3),
         "cost_usd": sum(costs) if costs else None,
+        ENDING: why,
     }
     answer = None if text is None else text.encode("utf-8")
-    return Attempt(str(sample.id), sample.epoch, answer, _usage(usage, why))
-
-
-def _usage(figures: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """Return the figures that are not None, and why the attempt ended."""
-    return {name: value for name, value in figures.items() if value is not None} | {ENDING: why}
+    return Attempt(str(sample.id), sample.epoch, answer, usage)
 
 
 def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
@@ -200,7 +186,6 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
-    """Return the trial of Harbor in ``folder``, with this ``result.json``, as an attempt."""
     # What the verifier kept counts more than what was collected.
     files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
     answer = _first_answer(files, task)
@@ -218,17 +203,14 @@ def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> 
     with suppress(LookupError, TypeError, ValueError):
         begun, ended = (datetime.fromisoformat(timing[k]) for k in ("started_at", "finished_at"))
         usage["seconds"] = round((ended - begun).total_seconds(), 3)
-    return Attempt(task.task_id, number, answer, _usage(usage, why))
+    return Attempt(task.task_id, number, answer, {**usage, ENDING: why})
 
 
 def _first_answer(files: Iterable[Path], task: Task) -> bytes | None:
     """Return the content of the first readable file, cut off one byte above the largest size."""
     for file in files:
-        try:
-            with open_regular(file) as stream:
-                return stream.read(MAX_BYTES[task.shape.suffix] + 1)
-        except Unreadable:
-            continue
+        with suppress(Unreadable), open_regular(file) as stream:
+            return stream.read(MAX_BYTES[task.shape.suffix] + 1)
     return None
 
 
@@ -277,4 +259,4 @@ def _trajectory(file: Path, task: Task, answer: bytes | None) -> Attempt:
         why = STEPS if 0 < steps <= (stats.get("api_calls") or 0) else COST
     elif status in ("None", "Submit"):
         why = NO_ANSWER
-    return Attempt(task.task_id, 1, answer, _usage(usage, why))
+    return Attempt(task.task_id, 1, answer, {**usage, ENDING: why})

@@ -12,7 +12,7 @@ the file in answers/ beside it, else what was submitted. The folder of answers i
 """
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +29,7 @@ from grader.errors import UsageError
 from grader.io.printing import print_lines
 from grader.scoring.shape import Task
 
-Reader = Callable[[Path, dict[str, Task]], Iterable[Attempt]]
-
-_READERS: Final[dict[str, Reader]] = {
+_READERS: Final[Mapping[str, Callable[[Path, dict[str, Task]], Iterable[Attempt]]]] = {
     "inspect": lambda log, _: map(attempt_of, samples(log)),
     "harbor": from_harbor,
     "mini-swe": from_mini_swe,
@@ -57,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--out {arguments.out}: exists and holds no answers; name another")
     exam = open_split(arguments).choose_exam_for()
     tasks = {task.task_id: task for task in exam.tasks}
-    read = _READERS[arguments.source](arguments.log, tasks)
-    found = [one for one in read if one.task_id in tasks]
+    attempts = _READERS[arguments.source](arguments.log, tasks)
+    found = [one for one in attempts if one.task_id in tasks]
     whole = [one for one in found if one.usage.get("ending") != "error"]
     if not whole:
         raise UsageError(f"{arguments.log}: no attempt at a task of exam {exam.name} in it")
@@ -72,8 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     left = len(tasks) - len({one.task_id for one in whole})
     if left:
         card["partial"] = f"{len(tasks) - left} of {len(tasks)} tasks were taken"
-    attempts = max(one.number for one in whole)
-    write_answers(arguments.out, whole, tasks, card, attempts)
+    write_answers(arguments.out, whole, tasks, card, max(one.number for one in whole))
     answered = sum(one.answer is not None for one in whole)
     print_lines(
         f"{arguments.out}: {answered} answers of {len(whole)} attempts; {len(found) - len(whole)} "

@@ -11,6 +11,7 @@ is public, the right answer in solution/; of a private split answers are collect
 import argparse
 import gzip
 import io
+import shutil
 import tarfile
 from pathlib import Path
 from typing import Any, Final
@@ -78,18 +79,16 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
     rest = wording("harbor.answers", file=task.answer_file)
     (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
     for source in (_HERE / "Dockerfile", DOCKER / "requirements.txt"):
-        path_inside(environment, source.name).write_bytes(source.read_bytes())
+        shutil.copyfile(source, path_inside(environment, source.name))
     for name, data in workspace_files(exam.split.release, exam.split.name, task).items():
         path_inside(environment / "files", name).write_bytes(data)
     (environment / "files" / "answers" / ".keep").touch()
     for source in (_HERE / "test.sh", _HERE / "grade.py"):
-        path_inside(tests, source.name).write_bytes(source.read_bytes())
-        path_inside(tests, source.name).chmod(0o755)
+        Path(shutil.copyfile(source, path_inside(tests, source.name))).chmod(0o755)
     (tests / "grader.tar.gz").write_bytes(archive)
     row = {name: getattr(task, name) for name in TASK_COLUMNS if name != "inputs_json"}
-    document: dict[str, Any] = {
-        "task": row | {"prompt": "", "inputs_json": canonical_json(task.inputs)}, "truth": None
-    }  # fmt: skip
+    row |= {"prompt": "", "inputs_json": canonical_json(task.inputs)}
+    document: dict[str, Any] = {"task": row, "truth": None}
     if truth is not None:
         known = {name: getattr(truth, name) for name in TRUTH_COLUMNS if name != "target_json"}
         document["truth"] = known | {"target_json": canonical_json(truth.target)}
@@ -107,15 +106,15 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
         "variant": task.spec.key,
         "release": exam.split.release.name,
         "exam": exam.name,
+        "collect": collect,
+        "seconds": 3600,
     }
-    # A JSON string of plain text is a string of TOML.
-    quoted = {name: canonical_json(value) for name, value in facts.items()}
     text = (_HERE / "task.toml.in").read_text(encoding="utf-8")
-    return text.format(**quoted, collect=str(collect).lower(), seconds=3600)
+    # Plain text, booleans and whole numbers are written in JSON as in TOML.
+    return text.format_map({name: canonical_json(value) for name, value in facts.items()})
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:
-    """Write the right answer, and the script that hands it in, into the new folder ``place``."""
     place.mkdir()
     gold = task.shape.gold(task, truth)
     path_inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")
