@@ -8,15 +8,15 @@ import hashlib
 import json
 import platform
 import subprocess
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from causal_exams.attempts import ERROR, Attempt, attempt_of, samples, write_answers
+from causal_exams.attempts import Attempt, attempt_of, samples, write_answers
 from grader.commands.common import read_key
 from grader.errors import UsageError
 from grader.io.files import write_text
@@ -67,24 +67,22 @@ def image_digest(sandbox: str) -> str | None:
     if sandbox != "docker":
         return None
     command = ["docker", "image", "inspect", "--format", "{{.Id}}", "causal-exams-sandbox"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
+    with suppress(OSError, subprocess.SubprocessError):
+        printed = subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=20)
+        return printed.strip() or None
+    return None
 
 
 def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with the model's address cut to its host, and arguments of the model
     that are named like a secret replaced."""
-    kept = dict(settings)
-    if url := kept.get("model_base_url"):
-        kept["model_base_url"] = urlsplit(url).hostname
-    kept["model_args"] = {
+    arguments = {
         name: "(not kept)" if any(word in name.lower() for word in _SECRET) else value
-        for name, value in kept["model_args"].items()
+        for name, value in settings["model_args"].items()
     }
-    return kept
+    url = settings["model_base_url"]
+    host = urlsplit(url).hostname if url else url
+    return {**settings, "model_base_url": host, "model_args": arguments}
 
 
 def check_same(path: Path, new: Mapping[str, Any]) -> None:
@@ -95,16 +93,14 @@ def check_same(path: Path, new: Mapping[str, Any]) -> None:
     if not path.exists():
         return
 
-    def settings_of(card: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings and hashes of a card that must not change."""
-        flat = {name: value for name, value in card["settings"].items() if name not in FREE}
-        hashes = {f"{name}_sha256": card["hashes"][name] for name in ("exam", "release")}
-        return {**flat, **hashes, "system": card["system"]}
+    def settings_of(card: bytes | str) -> dict[str, Any]:
+        stated = json.loads(card)
+        flat = {name: value for name, value in stated["settings"].items() if name not in FREE}
+        hashes = {f"{name}_sha256": stated["hashes"][name] for name in ("exam", "release")}
+        return {**flat, **hashes, "system": stated["system"]}
 
     try:
-        before, after = map(
-            settings_of, (json.loads(path.read_bytes()), json.loads(pretty_json(new)))
-        )
+        before, after = settings_of(path.read_bytes()), settings_of(pretty_json(new))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{path}: is not the card of a run; choose another --out") from None
     # A setting decides on others, such as the sandbox, so it is named first.
@@ -150,15 +146,17 @@ def record(
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     taken: list[Attempt] = []
     errors: list[str] = []
+    stopped = False
     for sample in samples(out / "logs"):
         one = attempt_of(sample)
-        if one.number <= attempts.get(one.task_id, 0):
-            if sample.error is None:
-                taken.append(one)
-            else:
-                errors.append(sample.error.message)
-    stopped = sum(message.startswith("CancelledError") for message in errors)
-    errors = [message for message in errors if not message.startswith("CancelledError")]
+        if one.number > attempts.get(one.task_id, 0):
+            continue
+        if sample.error is None:
+            taken.append(one)
+        elif sample.error.message.startswith("CancelledError"):
+            stopped = True
+        else:
+            errors.append(sample.error.message)
     tasks, whole = {task.task_id: task for task in exam.tasks}, sum(attempts.values())
     card = {**card, "image": image_digest(card["settings"]["sandbox"])}
     if len(taken) < whole:
@@ -167,15 +165,15 @@ def record(
     lines = write_answers(out / "answers", taken, tasks, card, max(epochs.values()))
     write_text(out / "run.json", pretty_json(card))
     write_text(out / "usage.jsonl", "".join(canonical_json(line) + "\n" for line in lines))
-    counted = Counter(str(line["ending"]) for line in lines)
+    endings = [line["ending"] for line in lines]
     count = sum(attempts[task_id] for task_id in asked)
     return Outcome(
         taken=len(taken),
         asked=count,
         remaining=count - sum(one.task_id in asked for one in taken),
         errors=errors,
-        endings={name: counted[name] for name in ENDINGS if counted[name] and name != ERROR},
-        stopped=stopped > 0,
+        endings={name: endings.count(name) for name in ENDINGS if name in endings},
+        stopped=stopped,
         graded=_report(out, exam, {*asked, *(one.task_id for one in taken)}),
     )
 

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,72 +48,59 @@ _SHOWN: Final = 300
 """Characters of an error that are shown."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """The options of a run.
-
-    ``out`` is its folder, ``system`` its name on boards, and ``track`` the only one that is sat,
-    None for all. ``model`` has the members ``model``, ``model_base_url``, ``model_args``,
-    ``model_roles`` (role to model) and ``model_cost_config`` (path of a file of prices).
-    ``options`` are further arguments of Inspect's ``eval_set`` by name.
-    """
-
-    out: Path
-    system: str
-    sitting: Sitting
-    track: str | None
-    model: Mapping[str, Any]
-    options: Mapping[str, Any]
-
-
-def sit(run: Run) -> int:
+def sit(
+    out: Path, system: str, sitting: Sitting, track: str | None,
+    model: Mapping[str, Any], options: Mapping[str, Any],
+) -> int:  # fmt: skip
     """Sit the exam, or go on with it; return 0 if no attempt asked for remains, else 1.
 
-    Raises ``UsageError``. A run that is stopped keeps what was answered.
+    ``out`` is the run's folder, ``system`` its name on boards, and ``track`` the only one that is
+    sat, None for all. ``model`` has the members ``model``, ``model_base_url``, ``model_args``,
+    ``model_roles`` (role to model) and ``model_cost_config`` (path of a file of prices).
+    ``options`` are further arguments of Inspect's ``eval_set`` by name. Raises ``UsageError``. A
+    run that is stopped keeps what was answered.
     """
-    costs = prices(run.model)
-    exam = run.sitting.open_exam(run.track)
-    asked = _choose_tasks(run, exam)
+    costs = prices(model)
+    exam = sitting.open_exam(track)
+    asked = _choose_tasks(exam, options)
     tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in asked))
-    protocols = {track: run.sitting.protocol(track)[1] for track in tracks}
-    epochs = {name: run.options.get("epochs", one.epochs) for name, one in protocols.items()}
-    if run.sitting.sandbox.partition(":")[0] == "local":
+    protocols = {name: sitting.protocol(name)[1] for name in tracks}
+    epochs = {name: options.get("epochs", one.epochs) for name, one in protocols.items()}
+    if sitting.sandbox.partition(":")[0] == "local":
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
-    settings = {name: getattr(run.sitting, name) for name in ("exam", "split", "preset")}
-    settings |= {"output_budget": run.sitting.output_budget, "track": run.track, **run.model}
     ways = {protocol.setting for protocol in protocols.values()}
     sandboxed = any(protocol.sandboxed for protocol in protocols.values())
-    settings |= {
-        **run.options,
-        "setting": MIXED if len(ways) > 1 else min(ways),
-        "sandbox": run.sitting.sandbox if sandboxed else None,
-    }
-    card = card_of(settings, exam, run.system)
-    with _locked_folder(run.out):
-        check_same(run.out / "run.json", card)
-        _print_estimate(run.out, exam, asked, epochs)
-        model = model_settings(run.model)
-        write_text(run.out / "run.json", pretty_json({**card, "partial": "it has not ended yet"}))
-        key = run.out / "host.key"  # signs transcripts; never in the answers folder
+    settings = {name: getattr(sitting, name) for name in ("exam", "split", "preset")}
+    settings |= {"output_budget": sitting.output_budget, "track": track, **model, **options}
+    settings["setting"] = MIXED if len(ways) > 1 else min(ways)
+    settings["sandbox"] = sitting.sandbox if sandboxed else None
+    card, file = card_of(settings, exam, system), out / "run.json"
+    with _locked_folder(out):
+        check_same(file, card)
+        _print_estimate(out, exam, asked, epochs)
+        arguments = {**model_settings(model), **options}
+        write_text(file, pretty_json({**card, "partial": "it has not ended yet"}))
+        key = out / "host.key"  # signs transcripts; never in the answers folder
         if not key.exists():
             write_text(key, secrets.token_hex(32), 0o600)
         try:
-            _ask_model(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
+            tasks = [exam_task(name, sitting) for name in tracks]
+            _ask_model(tasks, out / "logs", costs, sitting.sandbox, arguments)
             stopped = False
         except BaseException as error:
-            if not list_eval_logs(str(run.out / "logs")):
-                (run.out / "run.json").unlink()  # another setting may be tried in this folder
+            if not list_eval_logs(str(out / "logs")):
+                file.unlink()  # another setting may be tried in this folder
                 raise
             stopped = isinstance(error, KeyboardInterrupt)
             if not stopped:
-                record(run.out, exam, card, epochs, asked)  # what is there is kept
+                record(out, exam, card, epochs, asked)  # what is there is kept
                 raise
-        outcome = record(run.out, exam, card, epochs, asked)
+        outcome = record(out, exam, card, epochs, asked)
     if stopped or outcome.stopped:
         done = f"{outcome.taken:,} of {outcome.asked:,} attempts are taken"
-        _say(f"{run.out}: stopped; {done}, and the same command goes on with the rest")
+        _say(f"{out}: stopped; {done}, and the same command goes on with the rest")
         return 130
-    _print_outcome(run, outcome)
+    _print_outcome(out, outcome)
     return int(outcome.remaining > 0)
 
 
@@ -142,14 +128,14 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _choose_tasks(run: Run, exam: Exam) -> frozenset[str]:
+def _choose_tasks(exam: Exam, options: Mapping[str, Any]) -> frozenset[str]:
     """Return the ids of the tasks that Inspect will ask, the limit counted per track.
 
     Laboratories are left out, with a message, where their hidden part is not at hand. Raises
     ``UsageError`` where no task is left.
     """
     known = {task.task_id for task in exam.tasks}
-    named, limit = run.options.get("sample_id") or known, run.options.get("limit")
+    named, limit = options.get("sample_id") or known, options.get("limit")
     for task_id in named:
         if task_id not in known:
             raise UsageError(
@@ -194,20 +180,19 @@ def _print_estimate(
 
 
 def _ask_model(
-    run: Run, model: dict[str, Any], tasks: list[Task], costs: dict[str, ModelCost] | None
-) -> None:
-    """Let Inspect ask what is not answered yet, and write its logs below the run's folder.
+    tasks: list[Task], logs: Path, costs: dict[str, ModelCost] | None, sandbox: str,
+    arguments: dict[str, Any],
+) -> None:  # fmt: skip
+    """Let Inspect ask what is not answered yet, and write its logs into the folder ``logs``.
 
-    ``model`` holds arguments of ``eval_set``. Raises ``UsageError`` for Inspect's own errors.
+    ``arguments`` are further ones of ``eval_set``. Raises ``UsageError`` for Inspect's own errors.
     """
-    roles = {name: get_model(to) for name, to in run.model["model_roles"].items()}
     try:
         eval_set(
             tasks,
-            log_dir=str(run.out / "logs"),
+            log_dir=str(logs),
             retry_attempts=0,
             retry_immediate=False,
-            model_roles=roles or None,
             # An error leaves its task for later and stops no other; the log counts as failed, so
             # that those tasks are asked again when the run goes on.
             fail_on_error=True,
@@ -216,13 +201,12 @@ def _ask_model(
             log_buffer=1,
             log_dir_allow_dirty=True,
             display="rich" if sys.stderr.isatty() else "plain",
-            **model,
-            **run.options,
+            **arguments,
         )
     except Exception as error:
         if "SandboxEnvironment type" in str(error):
             raise UsageError(
-                f"--sandbox {run.sitting.sandbox}: no such sandbox; choose from docker, "
+                f"--sandbox {sandbox}: no such sandbox; choose from docker, "
                 "bubblewrap, local, or one of a package of Inspect's that is installed"
             ) from None
         if not is_of_inspect(error):
@@ -232,10 +216,10 @@ def _ask_model(
         raise UsageError(f"{words}{hint}") from None
 
 
-def _print_outcome(run: Run, outcome: Outcome) -> None:
+def _print_outcome(out: Path, outcome: Outcome) -> None:
     """Print how far the run is, and the report's first screen or where to hand the answers in."""
     endings = ", ".join(f"{name} {count}" for name, count in outcome.endings.items())
-    _say(f"{run.out}: {outcome.taken:,} of {outcome.asked:,} attempts taken ({endings or 'none'})")
+    _say(f"{out}: {outcome.taken:,} of {outcome.asked:,} attempts taken ({endings or 'none'})")
     if outcome.errors:
         first = printable(outcome.errors[0])[:_SHOWN]
         _say(
@@ -245,13 +229,13 @@ def _print_outcome(run: Run, outcome: Outcome) -> None:
     if outcome.remaining:
         _say("run the same command again to go on; attempts taken are not asked again")
     if outcome.graded is None:
-        _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
+        _say(f"graded by who keeps the truth: hand in {out / 'answers'} (pack, submit)")
         return
     costly = costliest(outcome.graded.scores, 1)
     steps = [
-        *(f"explain {score.task_id} --answers {run.out / 'answers'}" for score, _ in costly),
-        f"{run.out / 'report.html'}: every task",
-        f"inspect view --log-dir {run.out / 'logs'}",
+        *(f"explain {score.task_id} --answers {out / 'answers'}" for score, _ in costly),
+        f"{out / 'report.html'}: every task",
+        f"inspect view --log-dir {out / 'logs'}",
     ]
     console().print(first_screen(outcome.graded.report, TRACKS, steps))
 
@@ -275,10 +259,8 @@ def one_line(error: BaseException) -> str:
 
 
 def model_settings(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments ``model``, ``model_base_url`` and ``model_args`` of Inspect.
-
-    Raises ``UsageError`` for a name, a package or a key that is not there.
-    """
+    """Return the arguments ``model``, ``model_base_url``, ``model_args`` and ``model_roles`` of
+    Inspect; raises ``UsageError`` for a name, a package or a key that is not there."""
     name, base_url, arguments = (model[f"model{end}"] for end in ("", "_base_url", "_args"))
     if name.startswith("mockllm/"):
         arguments = {"custom_outputs": mock_reply, **arguments}
@@ -288,7 +270,9 @@ def model_settings(model: Mapping[str, Any]) -> dict[str, Any]:
         if not (is_of_inspect(error) or isinstance(error, ValueError | TypeError)):
             raise
         raise UsageError(f"--model {name}: {one_line(error)}") from None
-    return {"model": name, "model_base_url": base_url, "model_args": arguments}
+    roles = {role: get_model(to) for role, to in model["model_roles"].items()} or None
+    found = {"model": name, "model_base_url": base_url, "model_args": arguments}
+    return {**found, "model_roles": roles}
 
 
 def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
@@ -298,9 +282,8 @@ def mock_reply(messages: list[Any], tools: Any, tool_choice: Any, config: Any) -
     """
     output = ModelOutput.from_content("mockllm/model", "Default output from mockllm/model")
     given, written = sum(len(m.text) for m in messages) // 4, len(output.completion) // 4
-    output.usage = ModelUsage(
-        input_tokens=given, output_tokens=written, total_tokens=given + written
-    )
+    total = given + written
+    output.usage = ModelUsage(input_tokens=given, output_tokens=written, total_tokens=total)
     return output
 
 

@@ -79,22 +79,22 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
     """
     atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
     exam = sitting.open_exam(track)
+    release = exam.split.release
     preset, protocol = sitting.protocol(track)
     sessions = None if sitting.sessions is None else Path(sitting.sessions)
     key = None if sitting.key is None else read_key(Path(sitting.key))
     host = Host(exam, sessions, sitting.submission, key)
-    sandboxed = protocol.sandboxed
     return InspectTask(
-        dataset=MemoryDataset(samples(exam), name=f"{exam.split.release.name} {exam.name}"),
-        setup=workspace(exam) if sandboxed else None,
+        dataset=MemoryDataset(samples(exam), name=f"{release.name} {exam.name}"),
+        setup=workspace(exam) if protocol.sandboxed else None,
         solver=conversation(exam, host, protocol, sitting.output_budget),
-        scorer=points(exam, host, sandboxed),
-        sandbox=sandbox_of(sitting.sandbox) if sandboxed else None,
+        scorer=points(exam, host, protocol.sandboxed),
+        sandbox=sandbox_of(sitting.sandbox) if protocol.sandboxed else None,
         name=track,
         epochs=protocol.epochs,
         metadata={
-            "release": exam.split.release.name,
-            "content_sha256": exam.split.release.content_hashes(exam.split.name),
+            "release": release.name,
+            "content_sha256": release.content_hashes(exam.split.name),
             "split": exam.split.name,
             "exam": exam.name,
             "setting": protocol.setting,
@@ -105,21 +105,12 @@ def exam_task(track: str, sitting: Sitting) -> InspectTask:
 
 def samples(exam: Exam) -> list[Sample]:
     """Return a sample for each task, in the exam's order, without any truth in it."""
-    prompted = exam.split.release.with_prompts(exam.split.name, exam.tasks)
-    return [
-        Sample(
-            id=task.task_id,
-            input=task.prompt,
-            target="",
-            metadata={
-                "track": task.track,
-                "variant": task.spec.key,
-                "view": task.view,
-                "answer_file": task.answer_file,
-            },
-        )
-        for task in prompted
-    ]
+    found = []
+    for task in exam.split.release.with_prompts(exam.split.name, exam.tasks):
+        metadata = {"track": task.track, "variant": task.spec.key, "view": task.view}
+        metadata["answer_file"] = task.answer_file
+        found.append(Sample(id=task.task_id, input=task.prompt, metadata=metadata))
+    return found
 
 
 def sandbox_of(name: str) -> str | tuple[str, str]:
@@ -130,8 +121,8 @@ def sandbox_of(name: str) -> str | tuple[str, str]:
     kind, _, config = name.partition(":")
     if kind == bubblewrap.NAME:
         bubblewrap.bwrap_arguments()
-    if kind == "docker" and not config:
-        return kind, str(DOCKER / "compose.yaml")
+    if kind == "docker":
+        config = config or str(DOCKER / "compose.yaml")
     return (kind, config) if config else kind
 
 
@@ -155,7 +146,6 @@ def workspace(exam: Exam) -> Solver:
 
 
 def _task_of(exam: Exam, state: TaskState) -> Task:
-    """Return the exam's task that the sample's id names."""
     return next(task for task in exam.tasks if task.task_id == state.sample_id)
 
 

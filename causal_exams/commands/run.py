@@ -19,7 +19,7 @@ something else that is no fault of the model's; 2 unusable input
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,29 +60,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--sample-id", metavar="ID,…", help="these tasks only")
     what.add_argument("--epochs", type=int, metavar="K", help="attempts at each task")
     how = parser.add_argument_group("how it is sat")
-    how.add_argument(
-        "--setting", choices=tuple(SETTINGS), default=OPEN, help="default: %(default)s"
-    )
-    how.add_argument(
-        "--preset",
-        choices=(PAPER, *presets),
-        metavar="NAME",
-        help=f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own",
-    )
-    how.add_argument(
-        "--sandbox",
-        default="docker",
-        metavar="NAME",
-        help="docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG",
-    )
-    how.add_argument(
-        "--output-budget",
-        type=int,
-        default=OUTPUT,
-        metavar="N",
-        help="characters of one command's output that the model is shown (default: %(default)s; "
-        "CausalDS A.15 also has 1000 and 3200)",
-    )
+    stated = "default: %(default)s"
+    how.add_argument("--setting", choices=tuple(SETTINGS), default=OPEN, help=stated)
+    protocols = f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own"
+    how.add_argument("--preset", choices=(PAPER, *presets), metavar="NAME", help=protocols)
+    sandboxes = "docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG"
+    how.add_argument("--sandbox", default="docker", metavar="NAME", help=sandboxes)
+    shown = "characters of one command's output that the model is shown (default: %(default)s; "
+    shown += "CausalDS A.15 also has 1000 and 3200)"
+    how.add_argument("--output-budget", type=int, default=OUTPUT, metavar="N", help=shown)
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
     _add_model_options(parser)
@@ -138,16 +124,19 @@ def run(arguments: argparse.Namespace) -> int:
         from inspect_ai import model
     except ImportError:
         raise UsageError("Inspect is not installed; pip install 'causal-exams[run]'") from None
-    from causal_exams.running import Run, one_line, sit
+    from causal_exams.running import one_line, sit
     from causal_exams.tasks import Sitting
 
     given, out = vars(arguments), arguments.out.absolute()
-    config = _given_options(given, CONFIG) | pairs(arguments.generate, "-G")
+    stated = {name: value for name, value in given.items() if value is not None}
+    config = {name: stated[name] for name in CONFIG if name in stated}
+    config |= pairs(arguments.generate, "-G")
     try:
         model.GenerateConfig(**config)
     except ValueError as error:  # pydantic's
         raise UsageError(f"-G: {one_line(error)}") from None
-    options = _given_options(given, (*LIMITS, "limit", "epochs", "max_sandboxes"))
+    counts = ("limit", "epochs", "max_sandboxes")
+    options = {name: stated[name] for name in (*LIMITS, *counts) if name in stated}
     if arguments.sample_id:
         if arguments.limit is not None:
             raise UsageError("--sample-id and --limit: choose one")
@@ -155,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     system = arguments.system or arguments.model
     private = None if arguments.private is None else str(local_folder(arguments.private).absolute())
     # Who sits, as the name of a folder: each character but ASCII letters and digits is a hyphen.
-    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in system).strip("-")
+    plain = re.sub("[^A-Za-z0-9]", "-", system).strip("-")
     sitting = Sitting(
         release=str(local_folder(arguments.release).absolute()),
         private=private,
@@ -165,22 +154,9 @@ def run(arguments: argparse.Namespace) -> int:
         output_budget=arguments.output_budget,
         **{name: given[name] for name in ("exam", "split", "setting", "preset", "sandbox")},
     )
-    return sit(
-        Run(
-            out=arguments.out,
-            system=system,
-            sitting=sitting,
-            track=arguments.track,
-            model={
-                "model_args": pairs(arguments.model_args, "-M"),
-                "model_roles": pairs(arguments.model_roles, "--model-role"),
-                **{name: given[name] for name in ("model", "model_base_url", "model_cost_config")},
-            },
-            options={**options, **config},
-        )
-    )
-
-
-def _given_options(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return those options in ``names`` that are not None: they were given or have a default."""
-    return {name: given[name] for name in names if given[name] is not None}
+    asked = {
+        "model_args": pairs(arguments.model_args, "-M"),
+        "model_roles": pairs(arguments.model_roles, "--model-role"),
+        **{name: given[name] for name in ("model", "model_base_url", "model_cost_config")},
+    }
+    return sit(arguments.out, system, sitting, arguments.track, asked, {**options, **config})
