@@ -36,8 +36,6 @@ _VERSIONS: Final = (
     "from importlib.metadata import distributions as all\n"
     "print(*(f'{one.name} {one.version}' for one in all()), sep='\\n')"
 )
-SECONDS: Final = 600
-"""Seconds that a command may take."""
 _SHELL: Final[Mapping[str, tuple[list[str], str]]] = {
     "bash": (["bash", "-c", 'eval "$(cat)"'], "command"),
     "python": (["python3", "-"], "code"),
@@ -79,8 +77,29 @@ class Conversation:
         self.tools += [shell_tool(name, self.budget) for name in names]
 
     def offer_laboratory(self, *, recorded: bool = False) -> None:
-        """Offer the laboratory's tools from now on; ``recorded`` as in :func:`laboratory_tools`."""
-        self.tools += laboratory_tools(self.session, recorded=recorded)
+        """Offer the laboratory's tools from now on, named as in :data:`TOOLS`.
+
+        With ``recorded`` every intervention must come with the step's record, and every optional
+        member must be given. A record that does not parse makes no intervention, but the third of a
+        step is its recorded parse failure (CausaLab A.5), and the experiment is made all the same.
+        """
+        session = self.session
+
+        def tool(name: str) -> ToolDef:
+            async def run(**members: Any) -> str:
+                if recorded and name == "intervene":
+                    reply = session.use("hypothesise", members)
+                    if not reply["ok"] and session.laboratory.transcript[-1]["event"] == "reprompt":
+                        return canonical_json(reply)
+                return canonical_json(session.use(name, members))
+
+            needed, optional = OPERATIONS[TOOLS[name]]
+            if recorded:
+                needed, optional = (*needed, *optional), ()
+                needed = ("record", *needed) if name == "intervene" else needed
+            return _tool(name, run, (*needed, *optional), needed)
+
+        self.tools += map(tool, TOOLS)
 
     def begin(self, *texts: str) -> None:
         """Insert the texts, one a line, as the system message."""
@@ -192,22 +211,18 @@ def shorten_output(text: str, most: int = OUTPUT) -> str:
     if len(text) <= most:
         return text
     half = most // 2
-    return "\n".join(
-        (text[:half], wording("shell.long", left=len(text) - 2 * half), text[len(text) - half :])
-    )
+    return f"{text[:half]}\n{wording('shell.long', left=len(text) - 2 * half)}\n{text[-half:]}"
 
 
-async def execute(name: str, text: str, seconds: int = SECONDS) -> tuple[str, int | None]:
+async def execute(name: str, text: str, seconds: int = 600) -> tuple[str, int | None]:
     """Run ``text`` with ``bash`` or ``python`` in the sandbox; return its output and exit status.
 
     Standard error follows standard output. The status is None where the command was killed for its
     time or its output.
     """
-    command, _ = _SHELL[name]
+    data = text.encode("utf-8", "replace")
     try:
-        done = await sandbox().exec(
-            command, text.encode("utf-8", "replace"), timeout=seconds, timeout_retry=False
-        )
+        done = await sandbox().exec(_SHELL[name][0], data, timeout=seconds, timeout_retry=False)
     except TimeoutError:
         return wording("shell.killed", seconds=seconds), None
     except OutputLimitExceededError as error:
@@ -227,46 +242,12 @@ def shell_tool(name: str, budget: int) -> ToolDef:
     return _tool(name, run, [member], [member])
 
 
-def laboratory_tools(session: Session, *, recorded: bool = False) -> list[ToolDef]:
-    """Return the tools of one session, with :data:`TOOLS` as names; it refuses wrong arguments.
-
-    With ``recorded`` every intervention must come with the step's record, and every optional member
-    must be given. A record that does not parse makes no intervention, but the third of a step is
-    its recorded parse failure (CausaLab A.5), and the experiment is made all the same.
-    """
-
-    def tool(name: str) -> ToolDef:
-        """Return one tool of the session."""
-
-        async def run(**members: Any) -> str:
-            """Return the reply; with ``recorded``, an intervention first states a hypothesis."""
-            if recorded and name == "intervene":
-                reply = session.use("hypothesise", members)
-                if not reply["ok"] and session.laboratory.transcript[-1]["event"] == "reprompt":
-                    return canonical_json(reply)
-            return canonical_json(session.use(name, members))
-
-        needed, optional = OPERATIONS[TOOLS[name]]
-        if recorded:
-            needed, optional = (*needed, *optional), ()
-            needed = ("record", *needed) if name == "intervene" else needed
-        return _tool(name, run, (*needed, *optional), needed)
-
-    return [tool(name) for name in TOOLS]
-
-
 def _tool(
-    name: str,
-    run: Callable[..., Awaitable[str]],
-    members: Sequence[str],
-    needed: Sequence[str],
+    name: str, run: Callable[..., Awaitable[str]], members: Sequence[str], needed: Sequence[str]
 ) -> ToolDef:
     """Return a tool whose arguments ``run`` takes by name, unchecked; ``needed`` are required."""
-    described = {
-        key: JSONSchema(
-            type=MEMBER_TYPES.get(key, "string"), description=wording(f"parameters.{key}")
-        )
-        for key in members
-    }
-    parameters = ToolParams(properties=described, required=list(needed))
+    parameters = ToolParams(required=list(needed))
+    for key in members:
+        kind, about = MEMBER_TYPES.get(key, "string"), wording(f"parameters.{key}")
+        parameters.properties[key] = JSONSchema(type=kind, description=about)
     return ToolDef(run, name, wording(f"tools.{name}"), parameters, max_output=0)

@@ -120,30 +120,24 @@ def make_server(session: Session) -> "MCPServer[Any]":
             "--mcp: the MCP SDK is not installed; pip install 'causal-exams[mcp]'"
         ) from None
 
+    def parameter(member: str) -> Parameter:
+        kind, about = {"type": MEMBER_TYPES[member]}, wording(f"parameters.{member}")
+        annotation = Annotated[Any, Field(description=about, json_schema_extra=kind)]
+        return Parameter(member, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    def tool(name: str) -> Callable[..., Any]:
+        async def use(**members: Any) -> Reply:
+            return session.use(name, members)
+
+        # The SDK reads the members off the signature.
+        parameters = [parameter(member) for member in chain(*OPERATIONS[TOOLS[name]])]
+        use.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
+        return use
+
+    instructions = wording("mcp.instructions")
     server: MCPServer[Any] = MCPServer(
-        "laboratory",
-        version=__version__,
-        instructions=wording("mcp.instructions"),
-        log_level="ERROR",
+        "laboratory", version=__version__, instructions=instructions, log_level="ERROR"
     )
     for name in TOOLS:
-        server.tool(name, description=wording(f"tools.{name}"))(_mcp_tool(session, name, Field))
+        server.tool(name, description=wording(f"tools.{name}"))(tool(name))
     return server
-
-
-def _mcp_tool(session: Session, name: str, field: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of one tool, whose signature the SDK reads; ``field`` is pydantic's."""
-
-    async def tool(**members: Any) -> Reply:
-        return session.use(name, members)
-
-    parameters = []
-    for member in chain(*OPERATIONS[TOOLS[name]]):
-        kind = {"type": MEMBER_TYPES[member]}
-        described = field(description=wording(f"parameters.{member}"), json_schema_extra=kind)
-        annotation = Annotated[Any, described]
-        parameters.append(
-            Parameter(member, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        )
-    tool.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
-    return tool

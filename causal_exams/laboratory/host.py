@@ -1,7 +1,6 @@
 """Open the episodes of a release, and keep the sessions with them."""
 
 from pathlib import Path
-from typing import Final
 
 from causal_exams.laboratory.session import Session, session_path
 from grader.answers.submission import json_object
@@ -14,9 +13,6 @@ from grader.laboratory.episode import Episode, EpisodeError
 from grader.opening import open_release
 from grader.release.exam import Exam
 from grader.tracks.causalab.shapes import episode_of
-
-_ANONYMOUS: Final = "anonymous"
-"""The folder of sessions whose submission has no name."""
 
 
 def open_episode(
@@ -61,9 +57,8 @@ class Host:
     def __init__(
         self, exam: Exam, folder: Path | None = None, submission: str = "", key: bytes | None = None
     ) -> None:
-        self._exam, self._submission, self._key = exam, submission, key
+        self._exam, self._folder, self._submission, self._key = exam, folder, submission, key
         self._tasks = {task.task_id: task for task in exam.tasks}
-        self._folder = folder
         self._open: dict[tuple[str, int], Session] = {}
 
     def session(self, task_id: str, attempt: int) -> Session:
@@ -74,7 +69,7 @@ class Host:
             path = None
             if self._folder is not None:
                 folder = path_inside(self._folder, f"attempt-{attempt}")
-                path = session_path(folder, self._submission or _ANONYMOUS, episode)
+                path = session_path(folder, self._submission or "anonymous", episode)
             # A copy of one attempt's session must not pass for the session of another.
             name = self._submission if attempt == 1 else f"{self._submission}@{attempt}"
             self._open[key] = Session(episode, path, name, self._key)

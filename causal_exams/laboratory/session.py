@@ -77,60 +77,51 @@ class Session:
     """
 
     def __init__(
-        self,
-        episode: Episode,
-        path: Path | None = None,
-        submission: str = "",
+        self, episode: Episode, path: Path | None = None, submission: str = "",
         key: bytes | None = None,
-    ) -> None:
-        self._file: int | None = None
+    ) -> None:  # fmt: skip
+        self._file = None if path is None else _open(path)
         self._written = 0
         self._broken = ""
+        self.laboratory = Laboratory(episode, submission, key)
         if path is None:
-            self.laboratory = Laboratory(episode, submission, key)
             return
-        self._file = _open(path)
         try:
-            self.laboratory = self._resume(self._file, episode, path, submission, key)
+            self._resume(path, key)
             self._flush()
         except BaseException:
             self.close()
             raise
 
-    def _resume(
-        self, file: int, episode: Episode, path: Path, submission: str, key: bytes | None
-    ) -> Laboratory:
-        """Return the session that the file holds, noted as resumed, or a new one without any.
+    def _resume(self, path: Path, key: bytes | None) -> None:
+        """Go on with the session that the file holds, if any, and note it as resumed.
 
         A last line that was not written to its end is cut off. Raises ``UsageError``.
         """
-        data = os.read(file, MAX_FILE + 1)
-        while len(data) <= MAX_FILE and (more := os.read(file, MAX_FILE)):
+        assert self._file is not None
+        data = os.read(self._file, MAX_FILE + 1)
+        while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
             data += more
-        whole = data[: data.rfind(b"\n") + 1]
-        os.lseek(file, len(whole), os.SEEK_SET)
-        if not whole:
-            laboratory = Laboratory(episode, submission, key)
-            if not laboratory.transcript_text(0).encode("utf-8").startswith(data):
-                raise UsageError(f"{path}: not a transcript; move the file away to start anew")
-            os.ftruncate(file, 0)
-            return laboratory
-        try:
-            lines = read_lines(whole)
-            check_chain(lines, key)
-            laboratory = replay(episode, lines, key)
-        except TranscriptError as error:
-            raise UsageError(f"{path}: {error}; move the file away to start anew") from None
-        if laboratory.submission != submission:
-            raise UsageError(
-                f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}; "
-                "name another file"
-            )
-        os.ftruncate(file, len(whole))
-        self._written = len(lines)
-        if laboratory.phase != "closed":
-            laboratory.note_resumption()
-        return laboratory
+        whole, new = data[: data.rfind(b"\n") + 1], self.laboratory
+        os.lseek(self._file, len(whole), os.SEEK_SET)
+        if not whole and not new.transcript_text().encode("utf-8").startswith(data):
+            raise UsageError(f"{path}: not a transcript; move the file away to start anew")
+        if whole:
+            try:
+                lines = read_lines(whole)
+                check_chain(lines, key)
+                self.laboratory = replay(new.episode, lines, key)
+            except TranscriptError as error:
+                raise UsageError(f"{path}: {error}; move the file away to start anew") from None
+            if (owner := self.laboratory.submission) != new.submission:
+                raise UsageError(
+                    f"{path}: a session of {clip(owner)}, not of {clip(new.submission)}; "
+                    "name another file"
+                )
+            self._written = len(lines)
+            if not self.is_over:
+                self.laboratory.note_resumption()
+        os.ftruncate(self._file, len(whole))
 
     @property
     def is_over(self) -> bool:
@@ -203,7 +194,6 @@ class Session:
         return {"ok": True, **self._status()}
 
     def _refusal(self, message: str, code: str) -> Reply:
-        """Return the reply to a refused request."""
         remaining = self.laboratory.remaining
         return {"ok": False, "error": message, "code": code, "remaining": remaining}
 
@@ -229,8 +219,6 @@ class Session:
         if self._file is None:
             return
         data = self.laboratory.transcript_text(self._written).encode("utf-8")
-        if not data:
-            return
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -267,10 +255,6 @@ def _problem(document: object) -> str | None:
         return f"there is no op {clip(operation)}{did_you_mean(operation[:80], OPERATIONS)}"
     needed, optional = OPERATIONS[operation]
     members = ["op", *needed, *optional]
-    for member in needed:
-        if member not in document:
-            return f"{operation} needs {member}; its members are {', '.join(members)}"
-    for member in document:
-        if member not in members:
-            return f"{operation} has no member {clip(member)}; its members are {', '.join(members)}"
-    return None
+    wrong = [f"needs {member}" for member in needed if member not in document]
+    wrong += [f"has no member {clip(member)}" for member in document if member not in members]
+    return f"{operation} {wrong[0]}; its members are {', '.join(members)}" if wrong else None
