@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from baselines.causalab_fit import Explanation, Notebook, explain
-from baselines.exam import Answers, OpenedExam, Solver, TrackSystems, answer_nothing
+from baselines.causalab_fit import Notebook, explain
+from baselines.exam import Answers, OpenedExam, Solver, TrackSystems
 from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.opening import open_release
 from grader.scoring.shape import Task
 from grader.tracks.causalab.shapes import episode_of
 
@@ -62,12 +61,11 @@ def solver(client: Client) -> None:
     coefficient is not precise, further settings, until a whole round has gained nothing. Under a
     disturbance, disclosed or inferred, it spends the budget.
     """
-    public = client.public
-    notebook = Notebook(public)
-    controllable = [entry for entry in public["variables"] if entry["controllable"]]
-    first = (3 if notebook.quadratic else 1) * len(controllable)
+    notebook = Notebook(client.public)
+    count = len(notebook.controllable)
+    first = (3 if notebook.quadratic else 1) * count
     best, gained = (0, -math.inf), 0
-    for turn in range(int(public["budget"]) if controllable else 0):
+    for turn in range(notebook.budget):
         if turn >= first and not notebook.disturbed:
             found = explain(notebook)
             spreads = {node: fitted.spread for node, fitted in found.fits.items()}
@@ -75,14 +73,11 @@ def solver(client: Client) -> None:
             state = len(precise), -max(spreads.values())
             if state[0] > best[0] or state[1] > GAIN * best[1]:
                 best, gained = max(state, best), turn
-            settled = state[0] == len(notebook.nodes) or turn - gained >= len(controllable)
+            settled = state[0] == len(notebook.nodes) or turn - gained >= count
             if settled and not notebook.disturbed:
                 break
-        # Properties take turns; each round sets another level.
-        entry = controllable[turn % len(controllable)]
-        level = _level(notebook, entry, turn // len(controllable))
-        _experiment(client, notebook, entry["name"], level)
-    _commit(client, notebook, explain(notebook))
+        _experiment(client, notebook, turn, turn // count)
+    _commit(client, notebook)
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
@@ -122,43 +117,39 @@ def observer(client: Client) -> None:
     terms = {name: (slope, 0.0) for name, slope in slopes.items() if abs(slope) > 0.05}
     value = base + sum(slope * public["reactor"][name] for name, slope in slopes.items())
     hypothesis = write_hypothesis(target, public["family"], edges, base, terms)
-    predict(client, value, hypothesis)
+    _predict(client, value, hypothesis)
 
 
 def greedy_stop(client: Client) -> None:
     """Experiment until a model fits all readings, or the budget is spent, then commit to it."""
-    public = client.public
-    notebook = Notebook(public)
-    controllable = [entry for entry in public["variables"] if entry["controllable"]]
-    for turn in range(int(public["budget"]) if controllable else 0):
-        entry = controllable[turn % len(controllable)]
-        _experiment(client, notebook, entry["name"], _level(notebook, entry, 0))
+    notebook = Notebook(client.public)
+    for turn in range(notebook.budget):
+        _experiment(client, notebook, turn, 0)
         if all(found.is_feasible for found in explain(notebook).fits.values()):
             break
-    _commit(client, notebook, explain(notebook))
+    _commit(client, notebook)
 
 
-def _experiment(client: Client, notebook: Notebook, name: str, value: float) -> None:
-    reply = client.ask(op="intervene", name=name, value=value)
-    notebook.add(name, value, reply["reading"])
+def _experiment(client: Client, notebook: Notebook, turn: int, level: int) -> None:
+    """Set the ``turn``-th controllable property, in turns, to its value of a level."""
+    entry = notebook.controllable[turn % len(notebook.controllable)]
+    name, value = entry["name"], _level(notebook, entry, level)
+    notebook.add(name, value, client.ask(op="intervene", name=name, value=value)["reading"])
 
 
-def _commit(client: Client, notebook: Notebook, found: Explanation) -> None:
+def _commit(client: Client, notebook: Notebook) -> None:
     """Send the prediction by the fitted equation of frequency, and the model as hypothesis."""
-    public = client.public
-    equation = found.fits[notebook.target]
-    base = equation.bases.get("frequency", 0.0)
-    value = base
-    for parent, (linear, quadratic) in equation.coefficients.items():
+    public, found = client.public, explain(notebook)
+    terms = found.fits[notebook.target].coefficients
+    value = base = found.fits[notebook.target].bases.get("frequency", 0.0)
+    for parent, (linear, quadratic) in terms.items():
         shown = public["reactor"][parent]
         value += linear * shown + quadratic * shown * shown
-    hypothesis = write_hypothesis(
-        notebook.target, public["family"], found.edges, base, equation.coefficients
-    )
-    predict(client, value, hypothesis)
+    hypothesis = write_hypothesis(notebook.target, public["family"], found.edges, base, terms)
+    _predict(client, value, hypothesis)
 
 
-def predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None:
+def _predict(client: Client, value: float, hypothesis: Mapping[str, Any]) -> None:
     """Send ``value``, clipped to the reactor's range, as prediction with the final hypothesis."""
     low, high = client.public["reactor_range"]
     client.ask(op="predict", value=min(max(value, low), high), hypothesis=hypothesis)
@@ -171,40 +162,37 @@ def run_session(episode: Episode, agent: Agent, submission: str) -> str:
     return session.laboratory.transcript_text()
 
 
-def laboratory_solver(name: str, agent: Agent, otherwise: Solver | None = None) -> Solver:
+def laboratory_solver(name: str, agent: Agent, *, strict: bool = True) -> Solver:
     """Return a solver that lets ``agent`` experiment as the submission ``name``.
 
-    ``otherwise`` answers where the truth is private; without it that is a ``UsageError``.
+    Where the truth is private it answers nothing, or if ``strict`` raises ``UsageError``.
     """
 
     def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-        if exam.private is None and not exam.release.has_public_truth(exam.split):
-            if otherwise is None:
-                raise UsageError(
-                    f"{name}: a laboratory runs on the truth, which is private in split "
-                    f"{exam.split}; give the private side with --private DIR, or let the "
-                    "maintainer host `python -m causal_exams lab`"
-                )
-            yield from otherwise(exam, tasks)
-            return
-        release = exam.release
-        if exam.private is not None:
-            release = open_release(release.public.path, exam.private)
-        truths = release.truths(exam.split, tasks)
-        for task in tasks:
-            yield task, run_session(episode_of(task, truths[task.task_id]), agent, name)
+        if exam.private is not None or exam.release.has_public_truth(exam.split):
+            truths = exam.truths(tasks)
+            for task in tasks:
+                yield task, run_session(episode_of(task, truths[task.task_id]), agent, name)
+        elif strict:
+            raise UsageError(
+                f"{name}: a laboratory runs on the truth, which is private in split {exam.split}; "
+                "give the private side with --private DIR, or let the maintainer host "
+                "`python -m causal_exams lab`"
+            )
 
     return answers
 
 
-_AGENTS: Final[Mapping[str, tuple[str, Agent]]] = {
-    "solver": ("experiments until one model explains every reading", solver),
-    "observer": ("regression on the prior records, no experiment", observer),
-    "greedy-stop": ("commits to the first model that fits", greedy_stop),
-}
 SYSTEMS: Final = TrackSystems(
-    naive=laboratory_solver("naive", observer, otherwise=answer_nothing),
-    informed=laboratory_solver("informed", solver, otherwise=answer_nothing),
-    own={name: (note, laboratory_solver(name, one)) for name, (note, one) in _AGENTS.items()},
+    naive=laboratory_solver("naive", observer, strict=False),
+    informed=laboratory_solver("informed", solver, strict=False),
+    own={
+        name: (note, laboratory_solver(name, agent))
+        for name, agent, note in (
+            ("solver", solver, "experiments until one model explains every reading"),
+            ("observer", observer, "regression on the prior records, no experiment"),
+            ("greedy-stop", greedy_stop, "commits to the first model that fits"),
+        )
+    },
     sees_truth=True,
 )

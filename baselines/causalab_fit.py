@@ -52,13 +52,16 @@ class Notebook:
     """Every reading of one session, as rows for every node that is not held (mode ``do``).
 
     ``public`` is the episode as agents see it; its readings are noted first. ``last`` is the newest
-    reading or None. ``disturbed`` says that a hidden influence may shift nodes at each
-    intervention, as disclosed or as inferred by :func:`explain`.
+    reading or None. In ``nodes`` frequency is the last. ``disturbed`` says that a hidden influence
+    may shift nodes at each intervention, as disclosed or as inferred by :func:`explain`.
     """
 
     def __init__(self, public: Mapping[str, Any]) -> None:
         self.target: str = public["target"]["name"]
         self.properties = [entry["name"] for entry in public["variables"]]
+        self.nodes = [*self.properties, self.target]
+        self.controllable = [entry for entry in public["variables"] if entry["controllable"]]
+        self.budget = int(public["budget"]) if self.controllable else 0
         self.quadratic = public["family"] == "quadratic"
         self.disturbed = bool(public.get("shifts"))
         self._mode: str = public["mode"]
@@ -75,11 +78,6 @@ class Notebook:
         if self.last is not None:
             self._note(self.last, "manipulator")
         self._count = 0
-
-    @property
-    def nodes(self) -> list[str]:
-        """All nodes, frequency last."""
-        return [*self.properties, self.target]
 
     def add(self, name: str, value: float, reading: Reading) -> None:
         """Add the reading taken after ``name`` was set to ``value``, and make it ``last``."""
@@ -129,24 +127,19 @@ def fit(notebook: Notebook, node: str, chosen: Sequence[str]) -> Fit:
         left[place] = row.reading[node] - row.offset
     solution, spread, rank = _solve(design, left)
     error = float(np.abs(design @ solution - left).max(initial=0.0))
-    step = len(powers)
-    coefficients = {
-        name: (float(solution[i * step]), float(solution[i * step + 1]) if step == 2 else 0.0)
-        for i, name in enumerate(chosen)
-    }
-    width = len(chosen) * step
+    width = len(chosen) * len(powers)
+    terms = np.zeros((len(chosen), 2))
+    terms[:, : len(powers)] = solution[:width].reshape(-1, len(powers))
+    relative = spread[:width] / np.maximum(np.abs(solution[:width]), _TINY)
     # Values that were not rounded at all, as with whole coefficients, leave no error to propagate.
     exact = error < _TINY and len(rows) > design.shape[1]
-    relative = [
-        float(s / max(abs(c), _TINY)) for c, s in zip(solution[:width], spread[:width], strict=True)
-    ]
     return Fit(
         frozenset(chosen),
-        coefficients,
-        {group: float(solution[width + i]) for i, group in enumerate(groups)},
+        {name: (float(a), float(b)) for name, (a, b) in zip(chosen, terms, strict=True)},
+        dict(zip(groups, map(float, solution[width:]), strict=True)),
         error,
         error <= ROUNDING * math.sqrt(max(len(rows), 1)) * _SLACK,
-        math.inf if rank < design.shape[1] else 0.0 if exact else max(relative, default=0.0),
+        math.inf if rank < design.shape[1] else 0.0 if exact else float(relative.max(initial=0.0)),
     )
 
 
@@ -227,27 +220,18 @@ def _choose_acyclic(
 ) -> dict[str, Fit]:
     """Return an acyclic choice of fits of least cost, then error, by dynamic programming; {} if
     there is none."""
-    count = len(nodes)
-    place = {node: index for index, node in enumerate(nodes)}
-    masks = {
-        node: [(cost, sum(1 << place[p] for p in found.parents), found) for cost, found in options]
-        for node, options in ranked.items()
-    }
     best: dict[int, tuple[float, float, dict[str, Fit]]] = {0: (0.0, 0.0, {})}
-    for placed in range(1 << count):
+    for placed in range(1 << len(nodes)):
         if placed not in best:
             continue
         total, errors, chosen = best[placed]
-        for node in nodes:
-            bit = 1 << place[node]
-            if placed & bit:
+        for place, node in enumerate(nodes):
+            options = ((c, f) for c, f in ranked[node] if f.parents.issubset(chosen))
+            if node in chosen or (option := next(options, None)) is None:
                 continue
-            option = next((o for o in masks[node] if not o[1] & ~placed), None)
-            if option is None:
-                continue
-            reached = (total + option[0], errors + option[2].error)
-            known = best.get(placed | bit)
-            if known is None or reached < known[:2]:
-                best[placed | bit] = (*reached, {**chosen, node: option[2]})
-    _, _, fits = best.get((1 << count) - 1, (0.0, 0.0, {}))
+            cost, found = option
+            reached, after = (total + cost, errors + found.error), placed | 1 << place
+            if after not in best or reached < best[after][:2]:
+                best[after] = (*reached, {**chosen, node: found})
+    _, _, fits = best.get((1 << len(nodes)) - 1, (0.0, 0.0, {}))
     return {node: fits[node] for node in nodes if node in fits}

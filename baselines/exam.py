@@ -57,7 +57,7 @@ class ShownScene:
 
 @dataclass(frozen=True, slots=True)
 class OpenedExam:
-    """A chosen exam, tasks in order; only systems that see truths use ``path`` and ``private``."""
+    """A chosen exam, tasks in order; only :meth:`truths` uses ``path`` and ``private``."""
 
     release: ReleaseFolder
     split: str
@@ -65,6 +65,10 @@ class OpenedExam:
     tasks: tuple[Task, ...]
     path: Path
     private: Path | None = None
+
+    def truths(self, tasks: Sequence[Task]) -> Mapping[str, Truth]:
+        """Return the truth of each task, for ``gold`` and the hosts of laboratories."""
+        return open_release(self.path, self.private).truths(self.split, tasks)
 
 
 def open_exam(
@@ -78,8 +82,8 @@ def open_exam(
     # The public folder alone: a test taker has no private one, even where a maintainer does.
     release = open_release(path / "public" if (path / "public").is_dir() else path)
     split = release.choose_split(split)
-    exams, tasks = release.exams(split), release.tasks(split)
-    name, tasks = select_exam(exams, tasks, exam, own=release.public.manifest["release"])
+    own = release.public.manifest["release"]
+    name, tasks = select_exam(release.exams(split), release.tasks(split), exam, own=own)
     return OpenedExam(release, split, name, tuple(tasks), path, private)
 
 
@@ -97,10 +101,10 @@ def iterate_scenes(
     instances = sorted({instance for instance, _ in by_view})
     for start in range(0, len(instances), SCENES_AT_ONCE):
         shown = read_scenes(exam.release, exam.split, instances[start : start + SCENES_AT_ONCE])
-        for (instance, view), scene in shown.items():
-            if (instance, view) in by_view:
+        for key, scene in shown.items():
+            if key in by_view:
                 tables = (arrays(scene.tables.get(name, ())) for name in TABLES)
-                yield ShownScene(instance, view, scene.story, *tables), by_view[instance, view]
+                yield ShownScene(*key, scene.story, *tables), by_view[key]
 
 
 Answer = Mapping[str, Any] | str
@@ -156,15 +160,13 @@ class TrackSystems:
     """The reference systems of a track.
 
     ``naive`` and ``informed`` are the solvers of the systems of these names; ``own`` are those that
-    answer this track alone: name -> (note, solver). ``rated`` is a family of them: a name ending in
-    RATE (a percentage), a note, and the function from that rate, 0 to 1, to its solver.
-    ``sees_truth``: its own systems may be given the private side, to run laboratories on it.
+    answer this track alone: name -> (note, solver). ``sees_truth``: these may be given the private
+    side, to run laboratories on it.
     """
 
     naive: Solver
     informed: Solver
     own: Mapping[str, tuple[str, Solver]]
-    rated: tuple[str, str, Callable[[float], Solver]] | None = None
     sees_truth: bool = False
 
 
@@ -192,17 +194,12 @@ def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
     return answers
 
 
-def answer_nothing(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
-    """Leave every task unanswered."""
-    return iter(())
-
-
 _SKETCHES: Final = ("edges", "skeleton_edges")
 
 
 def copy_truth(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Yield each task with its truth as the answer (``gold``), private where it is."""
-    truths = open_release(exam.path, exam.private).truths(exam.split, tasks)
+    truths = exam.truths(tasks)
     return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 
@@ -238,5 +235,4 @@ def _constants(exam: OpenedExam, tasks: Sequence[Task]) -> Iterator[tuple[Task, 
     """Yield each task with its constant answers (name -> text), by story for graphs."""
     sketches = [task for task in tasks if task.shape.name in _SKETCHES]
     stories = {t.task_id: scene.story for scene, own in iterate_scenes(exam, sketches) for t in own}
-    for task in tasks:
-        yield task, constants_of(task, stories.get(task.task_id, ""))
+    return ((task, constants_of(task, stories.get(task.task_id, ""))) for task in tasks)
