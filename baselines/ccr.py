@@ -15,6 +15,8 @@ from builder.tracks.ccr.questions import check_deduction, check_sum
 from builder.tracks.ccr.text import ListedQuantity
 from grader.scoring.shape import Task
 
+NOISE: Final = "ccr-noise-RATE"
+"""The name of a family of systems, one for each percentage in the place of RATE."""
 _TERM: Final = re.compile(r"(\w+)\((\w+), (\w+)(?:; (\w+))?\)")
 _GIVEN: Final = re.compile(r"^- (\w+\(.*\)) = (\S+) ±", re.MULTILINE)
 
@@ -24,10 +26,7 @@ def solve(prompt: str) -> dict[str, Any]:
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
-    if "obey these equations" in prompt:
-        quantity: Quantity = partial(linear_effect, _linear_context(prompt))
-    else:
-        quantity = _quantity(prompt)
+    quantity = _linear(prompt) if "obey these equations" in prompt else _quantity(prompt)
     return {
         "quantities": {
             name: float(prod(quantity(one.measure, one.path) for one in _quantities_in(text)))
@@ -50,11 +49,9 @@ def _quantity(prompt: str) -> Quantity:
     """Return the exact quantities of the Boolean model in a prompt, as a function."""
     story = read_context(prompt)
     odds: dict[tuple[str, str], int] = {}
-    for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
-        clause, _, number = line.rpartition(": ")
-        match = story.theme.own.fullmatch(clause)
-        if match is not None:
-            odds[match[1], match[2]] = round(10 * float(number))
+    for clause, tenths in re.findall(r"^- (.*): 0\.(\d)$", prompt, re.MULTILINE):
+        if (match := story.theme.own.fullmatch(clause)) is not None:
+            odds[match[1], match[2]] = int(tenths)
     dag = story.dag
     rules = [story.rules[name] for name in dag.nodes]
     context = BooleanContext(
@@ -67,21 +64,17 @@ def _quantity(prompt: str) -> Quantity:
     return lambda measure, path: quantities[path[0], path[1]][measure]
 
 
-def _linear_context(prompt: str) -> LinearContext:
-    """Return the linear model of the equations in a prompt."""
-    equations: dict[str, list[tuple[Fraction, str]]] = {}
+def _linear(prompt: str) -> Quantity:
+    """Return the exact effects of the linear model in a prompt, as a function."""
+    equations: dict[str, dict[str, Fraction]] = {}
     for name, terms in re.findall(r"^- (\w+) = (.*)$", prompt, re.MULTILINE):
-        equations[name] = [
-            (Fraction(sign + factor), parent)
+        equations[name] = {
+            parent: Fraction(sign + factor)
             for sign, factor, parent in re.findall(r"(-?) ?\b([\d.]+) (\w+)", terms)
-        ]
-    edges = [(parent, name) for name, terms in equations.items() for _, parent in terms]
-    dag = sorted_graph(edges)
-    rows = []
-    for node in dag.nodes:
-        found = {parent: value for value, parent in equations[node]}
-        rows.append(tuple(found[parent] for parent in dag.parents(node)))
-    return LinearContext(dag, tuple(rows))
+        }
+    dag = sorted_graph((parent, name) for name, terms in equations.items() for parent in terms)
+    rows = (tuple(map(equations[node].__getitem__, dag.parents(node))) for node in dag.nodes)
+    return partial(linear_effect, LinearContext(dag, tuple(rows)))
 
 
 def _deduction(prompt: str) -> Any:
@@ -101,27 +94,13 @@ def _deduction(prompt: str) -> Any:
     return value if verdict == "value" else verdict
 
 
-def multiply(prompt: str) -> dict[str, Any]:
-    """Answer with the product of all values given in a prompt, whether or not they compose."""
-    return {"value": prod(float(value) for _, value in _GIVEN.findall(prompt))}
-
-
-RUNGS: Final = ("factual", "do_true", "do_false")
-
-
 def simulate(
     read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
 ) -> dict[str, list[bool]]:
     """Return by rung whether the effect holds in each case, with faults of ``StoryModel``."""
-    story = read.story
-    worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
-    return {
-        rung: [
-            story.value(read.effect, case, do, depth=depth, overlooked=overlooked)
-            for case in read.cases
-        ]
-        for rung, do in zip(RUNGS, worlds, strict=True)
-    }
+    holds = partial(read.story.value, read.effect, depth=depth, overlooked=overlooked)
+    worlds = {"factual": {}, "do_true": {read.cause: True}, "do_false": {read.cause: False}}
+    return {rung: [holds(case, do) for case in read.cases] for rung, do in worlds.items()}
 
 
 def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
@@ -188,7 +167,7 @@ def naive(task: Task) -> Answer:
     if task.family == "simulation":
         return simulate(read_simulation(task.prompt), depth=2)
     if task.shape.kind == "deduction":
-        return multiply(task.prompt)
+        return {"value": prod(float(value) for _, value in _GIVEN.findall(task.prompt))}
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
 
 
@@ -202,10 +181,6 @@ SYSTEMS: Final = TrackSystems(
             "local pairs right, the global one wrong",
             lambda exam, tasks: from_prompts(global_wrong(tasks))(exam, tasks),
         ),
+        NOISE: ("flips RATE percent of the right answers", from_prompts(noise(1))),
     },
-    rated=(
-        "ccr-noise-RATE",
-        "flips RATE percent of the right answers",
-        lambda rate: from_prompts(noise(rate)),
-    ),
 )

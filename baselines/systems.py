@@ -3,7 +3,7 @@
 import re
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,6 +18,7 @@ from baselines.exam import (
     answer_constant,
     answer_randomly,
     copy_truth,
+    from_prompts,
     open_exam,
     prepare_folder,
     write_answer,
@@ -37,27 +38,16 @@ BY_TRACK: Final[Mapping[str, TrackSystems]] = {
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A reference system, or a family of them whose ``name`` ends in RATE.
+    """A reference system; ``note`` says what it shows.
 
-    ``note`` says what it shows. ``solvers`` are by track; tasks of other tracks go unanswered.
-    ``sees_truth``: it may be given the private side, to copy it or to run laboratories on it.
-    ``at`` is set for families alone and makes the solvers by track of one rate, 0 to 1.
+    ``solvers`` are by track; tasks of other tracks go unanswered. ``sees_truth``: it may be given
+    the private side, to copy it or to run laboratories on it.
     """
 
     name: str
     note: str
     solvers: Mapping[str, Solver] = field(default_factory=dict)
     sees_truth: bool = False
-    at: Callable[[float], Mapping[str, Solver]] | None = None
-
-
-def _of_one_track(track: str, systems: TrackSystems) -> Iterator[System]:
-    """Yield the systems that answer one track alone."""
-    for name, (note, solver) in systems.own.items():
-        yield System(name, f"{track} only: {note}", {track: solver}, systems.sees_truth)
-    if systems.rated is not None:
-        name, note, make = systems.rated
-        yield System(name, f"{track} only: {note}", at=lambda rate: {track: make(rate)})
 
 
 SYSTEMS: Final = (
@@ -89,9 +79,13 @@ SYSTEMS: Final = (
         "takes what measurements predict for the variable itself",
         {track: systems.informed for track, systems in BY_TRACK.items()},
     ),
-    *(system for track, own in BY_TRACK.items() for system in _of_one_track(track, own)),
+    *(
+        System(name, f"{track} only: {note}", {track: solver}, systems.sees_truth)
+        for track, systems in BY_TRACK.items()
+        for name, (note, solver) in systems.own.items()
+    ),
 )
-"""Every system; :func:`find_system` makes the members of a family with a rate."""
+"""Every system; :func:`find_system` puts a rate in the place of RATE."""
 
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
@@ -111,14 +105,14 @@ def named_systems(names: Sequence[str]) -> list[System]:
 
 
 def find_system(name: str) -> System:
-    """Return a system, of a family with its percentage as RATE, or raise ``UsageError``."""
+    """Return a system, of ``ccr.NOISE`` with its percentage as RATE, or raise ``UsageError``."""
+    rate = re.fullmatch(ccr.NOISE.replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)"), name)
     for system in SYSTEMS:
-        if system.at is None:
-            if system.name == name:
-                return system
-        elif match := re.fullmatch(system.name.replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)"), name):
-            note = system.note.replace("RATE", match[1])
-            return System(name, note, system.at(float(match[1]) / 100))
+        if rate is not None and system.name == ccr.NOISE:
+            solver = from_prompts(ccr.noise(float(rate[1]) / 100))
+            return System(name, system.note.replace("RATE", rate[1]), {"ccr": solver})
+        if system.name == name != ccr.NOISE:
+            return system
     raise UsageError(f"{name}: no such baseline{did_you_mean(name, GROUPS['all'])}")
 
 
@@ -127,8 +121,7 @@ def answer_tasks(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answe
     # One thread: the tables are small, and sums then have one order on every machine.
     with threadpool_limits(1):
         for track, solve in system.solvers.items():
-            tasks = [task for task in exam.tasks if task.track == track]
-            if tasks:
+            if tasks := [task for task in exam.tasks if task.track == track]:
                 yield from solve(exam, tasks)
 
 
