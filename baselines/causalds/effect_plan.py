@@ -68,10 +68,9 @@ def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
     Where that set is not valid, return a minimal valid one. Some valid set must exist.
     """
     on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
-    parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
-    valid = valid_adjustment_sets(graph, x, y)
-    best = frozenset(parents)
-    return sorted(best if best in valid else minimal_adjustment_sets(graph, x, y)[0])
+    best = frozenset(p for node in on_paths for p in graph.parents(node)) - on_paths - {x}
+    is_valid = best in valid_adjustment_sets(graph, x, y)
+    return sorted(best if is_valid else minimal_adjustment_sets(graph, x, y)[0])
 
 
 def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
@@ -95,7 +94,6 @@ def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0)
 
 
 def _without_edges_out_of(graph: LatentDAG, nodes: Collection[str]) -> LatentDAG:
-    """Return ``graph`` without the edges out of some nodes."""
     edges = tuple(edge for edge in graph.edges if edge[0] not in nodes)
     return LatentDAG(graph.nodes, edges, graph.latent)
 

@@ -94,42 +94,34 @@ def backdoor(
     chosen: Chosen,
 ) -> FloatArray:
     """Return draws (B,) of the ATE, ETT if ``treated``, standardised over ``covariates``."""
-    x, y = data[contrast.x], data[contrast.y]
-    columns = {contrast.x: x} | {name: data[name] for name in covariates}
-    q = _regress(columns, y, contrast.x, weights, chosen)
-    delta = q.predict_with({contrast.x: contrast.x1}) - q.predict_with({contrast.x: contrast.x0})
+    x = data[contrast.x]
+    q = _regress(contrast.x, covariates, data, data[contrast.y], weights, chosen)
+    delta = q.at(contrast.x1) - q.at(contrast.x0)
     if not contrast.treated:
         return _mean(delta, weights)
     if is_binary(x):
         return _mean(delta, weights * (x == contrast.x1))
     if np.ptp(delta[0]) < 1e-12:
         return np.asarray(delta[:, 0])
-    rest = _regress({contrast.x: x}, delta, contrast.x, weights, chosen)
-    return np.asarray(rest.predict_with({contrast.x: contrast.x1})[:, 0])
+    return _regress(contrast.x, (), data, delta, weights, chosen).at(contrast.x1)[:, 0]
 
 
 def frontdoor(
-    contrast: Contrast,
-    mediators: Sequence[str],
-    data: Columns,
-    weights: FloatArray,
-    chosen: Chosen,
+    contrast: Contrast, mediators: Sequence[str], data: Columns, weights: FloatArray, chosen: Chosen
 ) -> FloatArray:
     """Return draws (B,) of the ATE, ETT if ``treated``, by the front door of ``mediators``."""
-    x, y = data[contrast.x], data[contrast.y]
-    columns = {contrast.x: x} | {name: data[name] for name in mediators}
-    q = _regress(columns, y, contrast.x, weights, chosen)
+    x = data[contrast.x]
+    q = _regress(contrast.x, mediators, data, data[contrast.y], weights, chosen)
     if contrast.treated:
-        g = q.predict_with({contrast.x: contrast.x1})
+        g = q.at(contrast.x1)
     elif is_binary(x):
         p = _mean(np.broadcast_to(x, weights.shape), weights)[:, None]
-        g = p * q.predict_with({contrast.x: 1.0}) + (1 - p) * q.predict_with({contrast.x: 0.0})
+        g = p * q.at(1.0) + (1 - p) * q.at(0.0)
     else:
         levels = np.quantile(x, (np.arange(_GRID) + 0.5) / _GRID)
-        g = np.mean([q.predict_with({contrast.x: float(level)}) for level in levels], axis=0)
-    rest = _regress({contrast.x: x}, g, contrast.x, weights, chosen)
-    ends = [rest.predict_with({contrast.x: level})[:, 0] for level in (contrast.x1, contrast.x0)]
-    return np.asarray(ends[0] - ends[1])
+        g = np.mean([q.at(float(level)) for level in levels], axis=0)
+    rest = _regress(contrast.x, (), data, g, weights, chosen)
+    return (rest.at(contrast.x1) - rest.at(contrast.x0))[:, 0]
 
 
 def natural_effect(
@@ -143,19 +135,13 @@ def natural_effect(
     direct: bool,
 ) -> FloatArray:
     """Return draws (B,) of the NDE (``direct``) or NIE; covariates must block confounding."""
-    before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
-    columns = before | {name: data[name] for name in mediators}
-    q = _regress(columns, data[contrast.y], contrast.x, weights, chosen)
-    low = q.predict_with({contrast.x: contrast.x0})
-    if direct:
-        g = q.predict_with({contrast.x: contrast.x1}) - low
-        rest = _regress(before, g, contrast.x, weights, chosen)
-        return _mean(rest.predict_with({contrast.x: contrast.x0}), weights)
-    rest = _regress(before, low, contrast.x, weights, chosen)
-    moved = rest.predict_with({contrast.x: contrast.x1}) - rest.predict_with(
-        {contrast.x: contrast.x0}
-    )
-    return _mean(moved, weights)
+    others = [*covariates, *mediators]
+    q = _regress(contrast.x, others, data, data[contrast.y], weights, chosen)
+    low = q.at(contrast.x0)
+    g = q.at(contrast.x1) - low if direct else low
+    rest = _regress(contrast.x, covariates, data, g, weights, chosen)
+    before = rest.at(contrast.x0)
+    return _mean(before if direct else rest.at(contrast.x1) - before, weights)
 
 
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
@@ -168,8 +154,10 @@ def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """A regression, linear or ``logistic``, of (response − ``low``) / ``span``; ``beta`` (B, p)."""
+    """A regression on ``x`` and other ``columns``, linear or ``logistic``, of (response − ``low``)
+    / ``span``; ``beta`` (B, p)."""
 
+    x: str
     basis: Basis
     beta: FloatArray
     columns: Columns
@@ -177,26 +165,29 @@ class _Surface:
     low: FloatArray
     span: FloatArray
 
-    def predict_with(self, fixed: Mapping[str, float]) -> FloatArray:
-        """Return conditional means (B, n) with columns ``fixed``; (B, 1) where every one is."""
-        columns = {
-            name: np.full_like(values, fixed[name]) if name in fixed else values
-            for name, values in self.columns.items()
-        }
-        if len(columns) == len(fixed):  # the same in all rows: once is enough
-            columns = {name: values[:1] for name, values in columns.items()}
-        mean = predict(self.basis(columns), self.beta, self.logistic)
+    def at(self, level: float) -> FloatArray:
+        """Return conditional means (B, n) with ``x`` at a level, (B, 1) without other columns."""
+        values = self.columns[self.x]
+        fixed = np.full_like(values if len(self.columns) > 1 else values[:1], level)
+        mean = predict(self.basis({**self.columns, self.x: fixed}), self.beta, self.logistic)
         return np.asarray(self.low + self.span * mean)
 
 
 def _regress(
-    columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
+    x: str,
+    covariates: Sequence[str],
+    data: Columns,
+    y: FloatArray,
+    weights: FloatArray,
+    chosen: Chosen,
 ) -> _Surface:
-    """Return the regression of an outcome, (n,), or of predictions of it, (B, n).
+    """Return the regression of an outcome, (n,), or of predictions of it, (B, n), on ``x`` and
+    covariates.
 
     An outcome has a logistic link if it is binary, predictions the better one: a logistic curve
     suits what levels off in the tails of X, which would bend a polynomial in the middle.
     """
+    columns = {name: data[name] for name in (x, *covariates)}
     name, links = "outcome", [is_binary(y)]
     low, span = np.zeros((1, 1)), np.ones((1, 1))
     if y.ndim == 2:
@@ -207,11 +198,11 @@ def _regress(
         span = np.where(span > 1e-12, span, 1.0)
     scaled = (y - low) / span
     if name not in chosen:
-        chosen[name] = select_terms(columns, scaled[0], links, focus)
+        chosen[name] = select_terms(columns, scaled[0], links, x)
     terms, logistic = chosen[name]
     basis = make_basis(columns, terms)
     beta = fit(basis(columns), scaled, weights, logistic)
-    return _Surface(basis, beta, columns, logistic, low, span)
+    return _Surface(x, basis, beta, columns, logistic, low, span)
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -31,21 +31,15 @@ _LOGISTIC_RIDGE: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Columns of a design, products of columns standardised by ``centre`` and ``scale``."""
+    """Columns of a design, products of columns standardised by (mean, spread) ``moments``."""
 
     terms: tuple[Term, ...]
-    centre: Mapping[str, float]
-    scale: Mapping[str, float]
+    moments: Mapping[str, tuple[float, float]]
 
     def __call__(self, columns: Columns) -> FloatArray:
         """Return the design matrix, shape (n, terms), of columns of shape (n,)."""
-        n = max((len(values) for values in columns.values()), default=1)
-        ready = {
-            name: (values - self.centre[name]) / self.scale[name]
-            for name, values in columns.items()
-            if name in self.centre
-        }
-        design = np.ones((n, len(self.terms)))
+        ready = {name: (columns[name] - mean) / sd for name, (mean, sd) in self.moments.items()}
+        design = np.ones((len(next(iter(ready.values()))), len(self.terms)))
         for j, term in enumerate(self.terms):
             for name in term:
                 design[:, j] *= ready[name]
@@ -54,12 +48,11 @@ class Basis:
 
 def make_basis(columns: Columns, terms: Sequence[Term]) -> Basis:
     """Return a basis of ``terms``; two-valued columns are left as they are, others standardised."""
-    centre, scale = {}, {}
-    for name, values in columns.items():
-        binary = is_binary(values)
-        centre[name] = 0.0 if binary else float(values.mean())
-        scale[name] = 1.0 if binary else float(values.std()) or 1.0
-    return Basis(tuple(terms), centre, scale)
+    moments = {
+        name: (0.0, 1.0) if is_binary(values) else (float(values.mean()), float(values.std()) or 1)
+        for name, values in columns.items()
+    }
+    return Basis(tuple(terms), moments)
 
 
 def is_binary(values: FloatArray) -> bool:
@@ -67,30 +60,34 @@ def is_binary(values: FloatArray) -> bool:
     return bool(np.all((values == 0) | (values == 1)))
 
 
-def term_ladder(columns: Columns, focus: str | None = None) -> list[list[Term]]:
+def term_ladder(columns: Columns, focus: str) -> list[list[Term]]:
     """Return sets of terms to choose among, from linear to cubic; each has the intercept.
 
     ``focus``, the treatment, also gets a cube, as effects may bend between its two levels. Binary
     columns get no powers.
     """
     names = list(columns)
+    binary = [name for name in names if is_binary(columns[name])]
     linear: list[Term] = [(), *((name,) for name in names)]
-    squares: list[Term] = [(name, name) for name in names if not is_binary(columns[name])]
+    squares: list[Term] = [(name, name) for name in names if name not in binary]
     pairs: list[Term] = list(combinations(names, 2))
-    ladder = [linear, linear + squares]
-    if focus in names:
-        bend: list[Term] = [] if is_binary(columns[focus]) else [(focus,) * 2, (focus,) * 3]
-        with_focus = [pair for pair in pairs if focus in pair]
-        ladder += [linear + bend, linear + with_focus]
-        ladder += [linear + squares + [term for term in bend if term not in squares] + with_focus]
-    binary = [name for name in names if name not in {square[0] for square in squares}]
+    bend: list[Term] = [] if focus in binary else [(focus,) * 2, (focus,) * 3]
+    with_focus = [pair for pair in pairs if focus in pair]
     cubic: list[Term] = [
         term
         for term in combinations_with_replacement(names, 3)
         if (len(names) <= _FEW or focus in term or len(set(term)) == 1)
         and all(term.count(name) <= 1 for name in binary)
     ]
-    return [*ladder, linear + squares + pairs, linear + squares + pairs + cubic]
+    return [
+        linear,
+        linear + squares,
+        linear + bend,
+        linear + with_focus,
+        linear + squares + bend[1:] + with_focus,
+        linear + squares + pairs,
+        linear + squares + pairs + cubic,
+    ]
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
@@ -134,15 +131,14 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
 
 
 def select_terms(
-    columns: Columns, y: FloatArray, links: Sequence[bool], focus: str | None = None
+    columns: Columns, y: FloatArray, links: Sequence[bool], focus: str
 ) -> tuple[tuple[Term, ...], bool]:
     """Return terms of :func:`term_ladder`, and link (True: logistic), of least BIC."""
     binary, ones = is_binary(y), np.ones((1, len(y)))
 
     def score(option: tuple[list[Term], bool]) -> float:
-        """Return the BIC of these terms."""
         terms, logistic = option
-        design = make_basis(columns, terms)(columns) if columns else np.ones((len(y), 1))
+        design = make_basis(columns, terms)(columns)
         mean = predict(design, fit(design, y, ones, logistic), logistic)[0]
         return deviance(y, mean, binary) + len(terms) * float(np.log(len(y)))
 

@@ -70,7 +70,7 @@ def test_a_basis_is_applied_with_the_constants_of_the_sample_it_was_made_on() ->
 def test_two_valued_columns_get_no_squares() -> None:
     """The design would be singular."""
     columns = {"b": np.array([0.0, 1.0, 1.0]), "c": np.array([0.1, 0.2, 0.3])}
-    assert all(("b", "b") not in terms for terms in term_ladder(columns))
+    assert all(("b", "b") not in terms for terms in term_ladder(columns, "c"))
 
 
 def heterogeneous(n: int, rng: np.random.Generator, binary_x: bool) -> Columns:
