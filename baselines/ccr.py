@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
-from math import prod
+from math import inf, prod
 from typing import Any, Final
 
 from baselines.ccr_story import Simulation, read_context, read_simulation
@@ -95,7 +95,7 @@ def _deduction(prompt: str) -> Any:
 
 
 def simulate(
-    read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
+    read: Simulation, *, depth: float = inf, overlooked: frozenset[str] = frozenset()
 ) -> dict[str, list[bool]]:
     """Return by rung whether the effect holds in each case, with faults of ``StoryModel``."""
     holds = partial(read.story.value, read.effect, depth=depth, overlooked=overlooked)

@@ -1,5 +1,6 @@
 """A reader of ccr prompts, from the text alone: model, cases, question."""
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -33,6 +34,11 @@ _RULE: Final = re.compile(
     r"(?:(?P<quantity>at least one of these holds|all of these hold): (?P<listed>.*))?"
 )
 _JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " and/or ": "or"}
+_INTERVENTION: Final = re.compile(
+    r"^- do_true: Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. "
+    r"Under this supposition, (.*)$",
+    re.MULTILINE,
+)
 _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 
@@ -71,23 +77,16 @@ class StoryModel:
             if match is None:
                 raise ValueError(f"no such item in this theme: {item}")
             found[match[1]] = match[2]
-
-        def is_met(rule: Rule) -> bool:
+        bits = {}
+        for name, rule in self.rules.items():
             said = found[rule.holder]
             if said in ("present", "on", "absent", "off"):
-                return said in ("present", "on")
-            if said.isdigit():
-                return int(said) >= int(rule.need)
-            return self.palette[said] == rule.need
-
-        return {name: is_met(rule) for name, rule in self.rules.items()}
-
-    def state(self, clause: str) -> tuple[str, bool]:
-        """Return the variable of a clause and whether it holds; ``ValueError`` if there is none."""
-        match = self.theme.state.search(clause)
-        if match is None:
-            raise ValueError(f"no state of this theme: {clause}")
-        return match[1], match["not"] is None
+                bits[name] = said in ("present", "on")
+            elif said.isdigit():
+                bits[name] = int(said) >= int(rule.need)
+            else:
+                bits[name] = self.palette[said] == rule.need
+        return bits
 
     def value(
         self,
@@ -95,24 +94,23 @@ class StoryModel:
         bits: Mapping[str, bool],
         do: Mapping[str, bool],
         *,
-        depth: int | None = None,
+        depth: float = math.inf,
         overlooked: frozenset[str] = frozenset(),
     ) -> bool:
         """Return whether ``name`` holds, given who meets its own condition and what ``do`` sets.
 
-        ``depth`` limits how many steps upstream are followed (None: all); beyond them the own
-        condition decides alone. That of an ``overlooked`` variable with parents is ignored.
+        ``depth`` limits how many steps upstream are followed; beyond them the own condition decides
+        alone. That of an ``overlooked`` variable with parents is ignored.
         """
 
         @cache
-        def holds(node: str, left: int | None) -> bool:
+        def holds(node: str, left: float) -> bool:
             if node in do:
                 return do[node]
             rule = self.rules[node]
             if not rule.parents or left == 0:
                 return bits[node]
-            steps = None if left is None else left - 1
-            values = [holds(p, steps) for p in rule.parents]
+            values = [holds(p, left - 1) for p in rule.parents]
             joined = any(values) if rule.among == "or" else all(values)
             if node in overlooked:
                 return joined
@@ -166,31 +164,13 @@ class Simulation:
 
 
 def read_simulation(prompt: str) -> Simulation:
-    """Read a simulation prompt; raises ``ValueError`` without an intervention."""
+    """Read a simulation prompt; raises ``ValueError`` unless it sets one variable and asks about
+    one."""
     context, _, rest = prompt.partition("\n## Cases\n")
     cases, _, questions = rest.partition("\n## Questions\n")
     story = read_context(context)
-    lines = [line.partition(". ")[2] for line in cases.splitlines() if re.match(r"\d+\. ", line)]
-    asked = re.search(r"^- do_true: (.*)$", questions, re.MULTILINE)
-    if asked is None:
-        raise ValueError("no question about an intervention")
-    do, effect = read_question(story, asked[1])
-    return Simulation(story, tuple(story.bits(line) for line in lines), next(iter(do)), effect)
-
-
-def read_question(story: StoryModel, question: str) -> tuple[dict[str, bool], str]:
-    """Return the values supposed, by variable, and the variable asked about."""
-    suppose = re.match(
-        r"Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. Under this supposition, (.*)",
-        question,
-    )
-    if suppose is None:
-        return {}, _variable_in(story, question)
-    return dict([story.state(suppose[1])]), _variable_in(story, suppose[2])
-
-
-def _variable_in(story: StoryModel, question: str) -> str:
-    """Return the one variable that a question names; raises ``ValueError`` for none or several."""
-    words: list[str] = re.findall(r"\w+", question)
-    (name,) = [word for word in words if word in story.rules]
-    return name
+    lines = re.findall(r"^\d+\. (.*)$", cases, re.MULTILINE)
+    ((supposed, asked),) = _INTERVENTION.findall(questions)
+    (cause,) = [match[1] for match in story.theme.state.finditer(supposed)]
+    (effect,) = [word for word in re.findall(r"\w+", asked) if word in story.rules]
+    return Simulation(story, tuple(map(story.bits, lines)), cause, effect)
