@@ -13,6 +13,7 @@ ours is bounded by AST size alone, so that an answer does not depend on the mach
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
@@ -146,10 +147,13 @@ def as_answer(task: Task, found: FittedProgram | None) -> dict[str, Any]:
     if found is None:
         return {"mechanisms": {}, "roots": []}
     mechanisms = {name: to_text(formula) for name, formula in found.formulas().items()}
-    answer: dict[str, Any] = {"mechanisms": mechanisms}
-    if task.shape.name == "roots_mechanisms":
-        answer["roots"] = [name_of(v) for v in found.roots]
-    return answer
+    return _answer(task, mechanisms, found.roots)
+
+
+def _answer(task: Task, mechanisms: dict[str, str], roots: Sequence[int]) -> dict[str, Any]:
+    if task.shape.name != "roots_mechanisms":
+        return {"mechanisms": mechanisms}
+    return {"mechanisms": mechanisms, "roots": [name_of(v) for v in roots]}
 
 
 def majority(task: Task) -> dict[str, Any]:
@@ -165,10 +169,7 @@ def majority(task: Task) -> dict[str, Any]:
             free = values[~clamped[:, v], v]
             operator = "iff" if 2 * int(free.sum()) >= len(free) else "xor"
             mechanisms[name_of(v)] = f"({operator} {first} {first})"
-    answer: dict[str, Any] = {"mechanisms": mechanisms}
-    if task.shape.name == "roots_mechanisms":
-        answer["roots"] = [name_of(v) for v in roots]
-    return answer
+    return _answer(task, mechanisms, roots)
 
 
 def structure_and_formulas(task: Task) -> dict[str, Any]:
@@ -240,13 +241,8 @@ def learn_graph(
             return float(scores[variable, index[sum(1 << p for p in parents)]])
 
     n, index = len(scores), _index(len(scores))
-    allowed = {
-        (parent, child)
-        for child in setting.allowed
-        for parent in range(n)
-        if setting.allowed[child] >> parent & 1
-    }
-    forbidden = {(a, b) for a in range(n) for b in range(n) if a != b} - allowed
+    pairs = permutations(range(n), 2)
+    forbidden = {(a, b) for a, b in pairs if not setting.allowed.get(b, 0) >> a & 1}
     begin = DAG()
     begin.add_nodes_from(range(n))
     names = pd.DataFrame(np.zeros((2, n)), columns=range(n))
@@ -308,21 +304,18 @@ def bdeu(rows: ObservedRows, sample_size: float = 1.0) -> Floats:
     A higher score is better. ``sample_size`` is the equivalent sample size of the prior.
     """
     n = rows.values.shape[1]
-    sets = sets_of(n)
-    pattern = patterns(rows)
+    sets, pattern = sets_of(n), patterns(rows)
     result = np.zeros((n, len(sets.masks)))
-    width = 1 << max(len(members) for members in sets.members)
-    offsets = np.arange(len(sets.masks)) * width
-    cells = np.array([1 << len(members) for members in sets.members], dtype=np.float64)
+    cells = np.array([1 << len(members) for members in sets.members])
+    shape = len(cells), int(cells.max())
+    offsets = np.arange(shape[0]) * shape[1]
     prior, half = sample_size / cells, sample_size / (2 * cells)
     for v in range(n):
         counts = []
         for value in (0, 1):
             chosen = ~rows.clamped[:, v] & (rows.values[:, v] == value)
             places = (pattern[chosen] + offsets).ravel()
-            counts.append(
-                np.bincount(places, minlength=width * len(offsets)).reshape(len(offsets), width)
-            )
+            counts.append(np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape))
         # Patterns that never occur contribute nothing, those that a set does not have neither.
         terms = gammaln(prior)[:, None] - gammaln(prior[:, None] + counts[0] + counts[1])
         terms += sum(gammaln(half[:, None] + c) - gammaln(half)[:, None] for c in counts)
