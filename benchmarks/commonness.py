@@ -10,7 +10,7 @@ with several pairs, else of one variant. The interval resamples bundles, or scen
 
 import argparse
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,23 +84,18 @@ def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case
 def regress(found: Sequence[Case]) -> Slope:
     """Return the slope of loss on log support within groups, with an interval that resamples
     ``found``'s clusters. It is None where no group has two supports."""
-    supports: dict[str, set[float]] = defaultdict(set)
-    for case in found:
-        supports[case.group].add(case.commonness)
-    varied = sum(len(several) > 1 for several in supports.values())
+    supports = Counter(group for group, _ in {(case.group, case.commonness) for case in found})
+    varied = sum(count > 1 for count in supports.values())
     if not varied:
         return Slope(len(found), len(supports), 0, None, None, None)
-    place = {name: k for k, name in enumerate(supports)}
-    group = np.array([place[case.group] for case in found])
+    _, group = np.unique([case.group for case in found], return_inverse=True)
     values = np.array([(case.commonness, case.loss) for case in found]).T
 
     def subtract_means(weights: NDArray[Any]) -> list[NDArray[np.float64]]:
-        """Return commonness and loss less their weighted means in the group, (tasks,) each."""
         counts = np.maximum(np.bincount(group, weights), 1)
         return [row - (np.bincount(group, weights * row) / counts)[group] for row in values]
 
     def slope(weights: NDArray[Any]) -> float | None:
-        """Return the weighted slope; None where commonness is the same in each group."""
         commonness, loss = subtract_means(weights)
         spread = float((weights * commonness**2).sum())
         return None if spread < 1e-12 else float((weights * commonness * loss).sum()) / spread
@@ -151,7 +146,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
 
     def print_table() -> int:
-        """Grade each folder of answers and print its slope; raises ``UsageError``."""
         split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
         print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
         for folder in asked.answers:

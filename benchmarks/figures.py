@@ -92,14 +92,11 @@ def _measure(words: str, release: Path | None, answers: Path | None) -> float:
     return float(value)
 
 
-@cache
-def _open_release(release: Path) -> Release:
-    return Release(release)
+_open_release = cache(Release)
 
 
 @cache
 def _report(answers: Path, release: Path) -> dict[str, Any]:
-    """Return the report of a system's answers on the release's own exam."""
     return grade(answers, _open_release(release)).data
 
 
@@ -110,11 +107,11 @@ def _reader_outcomes() -> Mapping[str, int]:
     for style, replies in json.loads(_REPLIES.read_text(encoding="utf-8")).items():
         for label, reply in replies:
             meaning = _WORDS[yes_or_no(reply)]
-            right = int(meaning == label)
-            contrary = int({meaning, label} == {"yes", "no"})
-            outcomes[f"right {style}"] += right
+            outcomes[f"right {style}"] += meaning == label
             if style != _LATER:
-                outcomes.update({"all": 1, "right": right, "contrary": contrary})
+                outcomes["all"] += 1
+                outcomes["right"] += meaning == label
+                outcomes["contrary"] += {meaning, label} == {"yes", "no"}
     return outcomes
 
 
