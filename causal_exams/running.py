@@ -40,8 +40,6 @@ from grader.pages.terminal import console
 from grader.release.exam import Exam
 from grader.tracks import TRACKS
 
-CHARACTERS: Final = 4
-"""Characters of English that are about one token."""
 _BEFORE: Final = {".lock", "host.key", "logs"}
 """The names in a folder whose run ended before the first task."""
 _SHOWN: Final = 300
@@ -115,17 +113,17 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
             raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
         refuse_links(folder)
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = (folder / ".lock").open("w")
     except OSError as error:
         raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise UsageError(f"--out {folder}: another run uses it; wait, or name another") from None
-    else:
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"--out {folder}: another run uses it; wait, or name another"
+            ) from None
         yield
-    finally:
-        os.close(lock)
 
 
 def _choose_tasks(exam: Exam, options: Mapping[str, Any]) -> frozenset[str]:
@@ -166,7 +164,8 @@ def _print_estimate(
         found = samples(out / "logs")
         remaining -= Counter(str(one.id) for one in found if one.error is None)
     prompted = exam.split.release.with_prompts(exam.split.name, tasks)
-    tokens = sum(remaining[task.task_id] * len(task.prompt) for task in prompted) // CHARACTERS
+    # About four characters of English are one token.
+    tokens = sum(remaining[task.task_id] * len(task.prompt) for task in prompted) // 4
     counted = Counter(task.track for task in tasks)
     per = ", ".join(f"{track} {count} × {epochs[track]}" for track, count in counted.items())
     _say(

@@ -30,11 +30,8 @@ REPLIES: Final = 12
 
 
 async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
-    """Let the agent experiment with recorded steps until its session is over.
-
-    With ``verify`` the first prediction is refused once, with the request to check the hypothesis.
-    The step limit is three replies for each experiment of the budget, and ``REPLIES`` more.
-    """
+    """Let the agent experiment with recorded steps until its session is over; with ``verify`` its
+    first prediction is held back once."""
     talk.offer_laboratory(recorded=True)
     talk.begin(wording("causalab-react.system"))
     talk.say(canonical_json(talk.session.greeting()))

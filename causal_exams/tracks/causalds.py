@@ -30,11 +30,9 @@ SUBMITTED: Final = "DONE"
 
 
 async def lead_data_scientist(talk: "Conversation") -> None:
-    """Let the agent work with bash, in at most ``STEP_LIMIT`` replies.
+    """Let the agent work with bash until it submits, in at most ``STEP_LIMIT`` replies.
 
-    It submits by a call that echoes ``DONE``. A reply without exactly one call is refused and
-    counts as a step. After a submission without a file that can be parsed the ending is
-    ``missing after submit``.
+    A reply without exactly one call is refused and counts as a step.
     """
     talk.offer_shell("bash")
     packages = await talk.packages()
