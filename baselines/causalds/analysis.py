@@ -31,7 +31,7 @@ from baselines.causalds.estimators import (
     summary,
     tables_of,
 )
-from baselines.causalds.regression import Columns, is_binary
+from baselines.causalds.regression import Columns, gram, is_binary
 from baselines.exam import Answer, FloatArray, ShownScene, generator
 from builder.equations.quantities import association_margin
 from builder.graphs.graph import LatentDAG, one_is_apart
@@ -103,12 +103,9 @@ def associations(
 def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> FloatArray:
     """Return weighted correlation matrices, shape (B, k, k); 0 with a column that is constant."""
     values = np.column_stack([data[name] - data[name].mean() for name in names])
-    n, k = values.shape
     total = weights.sum(axis=1)[:, None]
     mean = weights @ values / total
-    products = (values[:, :, None] * values[:, None, :]).reshape(n, k * k)
-    covariance = (weights @ products / total).reshape(-1, k, k)
-    covariance = covariance - mean[:, :, None] * mean[:, None, :]
+    covariance = gram(values, weights) / total[:, :, None] - mean[:, :, None] * mean[:, None, :]
     spread = np.sqrt(np.maximum(np.einsum("bii->bi", covariance), 0))
     scale = spread[:, :, None] * spread[:, None, :]
     return np.asarray(np.where(scale > 1e-12, covariance / np.maximum(scale, 1e-12), 0.0))
@@ -155,13 +152,11 @@ def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
 
 
 def _plain_sign(task: Task, analyst: Analyst) -> str:
-    """Return the sign of the correlation of treatment and outcome."""
     # The word for zero that imported releases accept, too; ours ask for "0".
     return analyst.label(analyst.association(task)[0], "unknown")
 
 
 def _partial_sign(task: Task, analyst: Analyst) -> str:
-    """Return the sign of that correlation given the third variable."""
     return analyst.label(analyst.association(task, third(task))[0], "unknown")
 
 

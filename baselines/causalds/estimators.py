@@ -96,14 +96,14 @@ def backdoor(
     """Return draws (B,) of the ATE, ETT if ``treated``, standardised over ``covariates``."""
     x = data[contrast.x]
     q = _regress(contrast.x, covariates, data, data[contrast.y], weights, chosen)
-    delta = q.at(contrast.x1) - q.at(contrast.x0)
+    delta = q.means_at(contrast.x1) - q.means_at(contrast.x0)
     if not contrast.treated:
         return _mean(delta, weights)
     if is_binary(x):
         return _mean(delta, weights * (x == contrast.x1))
     if np.ptp(delta[0]) < 1e-12:
         return np.asarray(delta[:, 0])
-    return _regress(contrast.x, (), data, delta, weights, chosen).at(contrast.x1)[:, 0]
+    return _regress(contrast.x, (), data, delta, weights, chosen).means_at(contrast.x1)[:, 0]
 
 
 def frontdoor(
@@ -113,15 +113,15 @@ def frontdoor(
     x = data[contrast.x]
     q = _regress(contrast.x, mediators, data, data[contrast.y], weights, chosen)
     if contrast.treated:
-        g = q.at(contrast.x1)
+        g = q.means_at(contrast.x1)
     elif is_binary(x):
         p = _mean(np.broadcast_to(x, weights.shape), weights)[:, None]
-        g = p * q.at(1.0) + (1 - p) * q.at(0.0)
+        g = p * q.means_at(1.0) + (1 - p) * q.means_at(0.0)
     else:
         levels = np.quantile(x, (np.arange(_GRID) + 0.5) / _GRID)
-        g = np.mean([q.at(float(level)) for level in levels], axis=0)
+        g = np.mean([q.means_at(float(level)) for level in levels], axis=0)
     rest = _regress(contrast.x, (), data, g, weights, chosen)
-    return (rest.at(contrast.x1) - rest.at(contrast.x0))[:, 0]
+    return (rest.means_at(contrast.x1) - rest.means_at(contrast.x0))[:, 0]
 
 
 def natural_effect(
@@ -137,11 +137,11 @@ def natural_effect(
     """Return draws (B,) of the NDE (``direct``) or NIE; covariates must block confounding."""
     others = [*covariates, *mediators]
     q = _regress(contrast.x, others, data, data[contrast.y], weights, chosen)
-    low = q.at(contrast.x0)
-    g = q.at(contrast.x1) - low if direct else low
+    low = q.means_at(contrast.x0)
+    g = q.means_at(contrast.x1) - low if direct else low
     rest = _regress(contrast.x, covariates, data, g, weights, chosen)
-    before = rest.at(contrast.x0)
-    return _mean(before if direct else rest.at(contrast.x1) - before, weights)
+    before = rest.means_at(contrast.x0)
+    return _mean(before if direct else rest.means_at(contrast.x1) - before, weights)
 
 
 def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
@@ -165,7 +165,7 @@ class _Surface:
     low: FloatArray
     span: FloatArray
 
-    def at(self, level: float) -> FloatArray:
+    def means_at(self, level: float) -> FloatArray:
         """Return conditional means (B, n) with ``x`` at a level, (B, 1) without other columns."""
         values = self.columns[self.x]
         fixed = np.full_like(values if len(self.columns) > 1 else values[:1], level)
@@ -206,7 +206,6 @@ def _regress(
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return weighted means over rows, shape (B,)."""
     return np.asarray((values * weights).sum(axis=1) / weights.sum(axis=1))
 
 

@@ -95,7 +95,6 @@ def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
 
 
 def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
-    """Return all minimal adjustment sets for x on y, each as sorted names."""
     return [sorted(names) for names in minimal_adjustment_sets(graph, x, y)]
 
 

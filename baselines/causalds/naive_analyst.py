@@ -125,23 +125,16 @@ def _induced_association(task: Task, analysis: NaiveAnalysis) -> Answer:
 
 def _default_answer(task: Task, analysis: NaiveAnalysis) -> Answer:
     """Answer a set with all that is offered, anything else with the first constant."""
-    field, offered = task.shape.field, list(task.inputs.get("available", ()))
-    match task.shape.kind:
-        case "set":
-            return {field: offered}
-        case "sets":
-            return {field: [offered]}
-        case _:
-            return next(iter(constants_of(task).values()))
+    if task.shape.kind in ("set", "sets"):
+        offered = list(task.inputs.get("available", ()))
+        return {task.shape.field: offered if task.shape.kind == "set" else [offered]}
+    return next(iter(constants_of(task).values()))
 
 
 def _matches(task: Task, analysis: NaiveAnalysis) -> Answer:
     """Answer whether slope, all columns controlled, and correlation have the same sign (0 is +)."""
-    signs = {
-        analysis.label(value, "0")
-        for value in (analysis.slope(task).value, analysis.association(task)[0])
-    }
-    return {"matches": len(signs) == 1}
+    slope, (correlation,) = analysis.slope(task).value, analysis.association(task)
+    return {"matches": (slope >= 0) == (correlation >= 0)}
 
 
 def _dominance(task: Task, analysis: NaiveAnalysis) -> Answer:

@@ -98,8 +98,8 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     """
     y = np.broadcast_to(y, weights.shape)
     if not logistic:
-        gram = _gram(design, weights) + _RIDGE * np.eye(design.shape[1])
-        return np.asarray(np.linalg.solve(gram, (y * weights @ design)[:, :, None])[:, :, 0])
+        moments = gram(design, weights) + _RIDGE * np.eye(design.shape[1])
+        return np.asarray(np.linalg.solve(moments, (y * weights @ design)[:, :, None])[:, :, 0])
     beta = _newton(design, y[:1], weights[:1], np.zeros((1, design.shape[1])))
     if len(weights) == 1:
         return beta
@@ -115,7 +115,7 @@ def _newton(
     for _ in range(_NEWTON_STEPS):
         mean = expit(beta @ design.T)
         gradient = (weights * (y - mean)) @ design - _LOGISTIC_RIDGE * beta
-        hessian = _gram(design, weights * np.maximum(mean * (1 - mean), 1e-6))
+        hessian = gram(design, weights * np.maximum(mean * (1 - mean), 1e-6))
         hessian += (_LOGISTIC_RIDGE + _RIDGE) * np.eye(design.shape[1])
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         beta = beta + np.clip(step, -4, 4)
@@ -155,7 +155,7 @@ def deviance(y: FloatArray, mean: FloatArray, logistic: bool) -> float:
     return float(len(y) * np.log(np.mean((y - mean) ** 2) + 1e-12))
 
 
-def _gram(design: FloatArray, weights: FloatArray) -> FloatArray:
+def gram(design: FloatArray, weights: FloatArray) -> FloatArray:
     """Return ``X' W_b X`` for every row of weights, shape (B, p, p)."""
     n, p = design.shape
     products = (design[:, :, None] * design[:, None, :]).reshape(n, p * p)
