@@ -10,7 +10,7 @@ with several pairs, else of one variant. The interval resamples bundles, or scen
 
 import argparse
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,14 +66,12 @@ class Slope:
 
 def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case]:
     """Yield a case a score with known support, grouped by bundle if these vary, else by variant."""
-    tellings: dict[str, set[int]] = defaultdict(set)
-    for score in scores:
-        if score.bundle and score.instance_id in supports:
-            tellings[score.bundle].add(supports[score.instance_id])
-    bundled = any(len(found) > 1 for found in tellings.values())
-    for score in scores:
-        if (support := supports.get(score.instance_id)) is None:
-            continue
+    known = [
+        (score, supports[score.instance_id]) for score in scores if score.instance_id in supports
+    ]
+    pairs = {(score.bundle, support) for score, support in known if score.bundle}
+    bundled = len(pairs) > len({bundle for bundle, _ in pairs})
+    for score, support in known:
         group, cluster = f"{score.family}.{score.variant}", score.instance_id
         if bundled:
             group = cluster = score.bundle

@@ -62,16 +62,12 @@ def measure_again(figure: Figure, release: Path | None, answers: Path | None) ->
     name = None if release is None else _open_release(release).name.split()[0]
     if "from" not in figure or figure["of"] not in ("code", name):
         return figure
-    values = [
-        _format_like(old, _measure(words, release, answers))
-        for old, words in zip(figure["values"], figure["from"], strict=True)
-    ]
+    values = []
+    for old, words in zip(figure["values"], figure["from"], strict=True):
+        decimals = len(old.partition(".")[2])
+        value = _measure(words, release, answers)
+        values.append(f"{value:,.{decimals}f}".replace("-", "−"))
     return {**figure, "values": values}
-
-
-def _format_like(old: str, new: float) -> str:
-    """Return ``new`` with as many decimals as ``old``, and a comma for each thousand."""
-    return f"{new:,.{len(old.partition('.')[2])}f}".replace("-", "−")
 
 
 def _measure(words: str, release: Path | None, answers: Path | None) -> float:
