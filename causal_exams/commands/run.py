@@ -35,8 +35,6 @@ CONFIG = {
     "attempt_timeout": int, "max_connections": int,
 }  # fmt: skip
 """Options of generation, with their types; -G takes all others."""
-FEWEST_SHOWN = 100
-"""The smallest output budget, in characters."""
 LIMITS = {
     "time_limit": int, "working_limit": int, "message_limit": int, "token_limit": str,
     "cost_limit": float,
@@ -115,10 +113,8 @@ def pairs(words: list[str], option: str) -> dict[str, Any]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sit the exam; return 0 for a complete run, 1 where tasks are left."""
-    if arguments.output_budget < FEWEST_SHOWN:
-        raise UsageError(
-            f"--output-budget {arguments.output_budget}: at least {FEWEST_SHOWN} characters"
-        )
+    if arguments.output_budget < 100:
+        raise UsageError(f"--output-budget {arguments.output_budget}: at least 100 characters")
     try:
         from inspect_ai import model
     except ImportError:

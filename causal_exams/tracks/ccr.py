@@ -29,7 +29,6 @@ from grader.io.jsonio import canonical_json
 if TYPE_CHECKING:
     from causal_exams.conversation import Conversation
 
-EXTRACTOR: Final = "extractor"
 _SECTION: Final = re.compile(r"^## (.+)$", re.MULTILINE)
 _CASE: Final = re.compile(r"^[0-9]{1,6}\. (.+)$", re.MULTILINE)
 _ASKED: Final = re.compile(r"^- ([a-z_]+): (.+)$", re.MULTILINE)
@@ -58,16 +57,12 @@ def questions(prompt: str) -> list[tuple[str, str]]:
 
 def with_examples(text: str) -> str:
     """Return a question behind two answered ones, one factual and one under a supposition (G.3)."""
-    context = wording("ccr-paper.examples.context")
-    concise = wording("ccr-paper.concise")
-    shown = [
-        wording(
-            "ccr-paper.example",
-            text=f"{context}\n\n{wording(f'ccr-paper.examples.{kind}')} {concise}",
-            answer=wording(f"ccr-paper.examples.{kind}_thought"),
-        )
-        for kind in ("factual", "supposed")
-    ]
+    context, concise = wording("ccr-paper.examples.context"), wording("ccr-paper.concise")
+    shown = []
+    for kind in ("factual", "supposed"):
+        question = f"{context}\n\n{wording(f'ccr-paper.examples.{kind}')} {concise}"
+        thought = wording(f"ccr-paper.examples.{kind}_thought")
+        shown.append(wording("ccr-paper.example", text=question, answer=thought))
     return "\n\n".join((*shown, wording("ccr-paper.question", text=text)))
 
 
@@ -83,15 +78,15 @@ async def ask_one_by_one(talk: "Conversation", *, examples: bool = False) -> Non
     replies = await talk.ask_apart([with_examples(text) if examples else text for _, text in asked])
     if replies is None:
         return
+    written = {k: reply for k, reply in enumerate(replies) if reply.strip()}
     prompts = [
-        wording("ccr-paper.extractor", question=text, answer=reply)
-        for (_, text), reply in zip(asked, replies, strict=True)
-        if reply.strip()
+        wording("ccr-paper.extractor", question=asked[k][1], answer=reply)
+        for k, reply in written.items()
     ]
-    read = await talk.ask_role(EXTRACTOR, prompts)
+    read = await talk.ask_role("extractor", prompts)
     if read is not None:
-        left = iter(read)
-        replies = [next(left) if reply.strip() else "" for reply in replies]
+        for k, reply in zip(written, read, strict=True):
+            replies[k] = reply
     members: dict[str, list[bool | None]] = {}  # None where a reply says neither
     for (member, _), reply in zip(asked, replies, strict=True):
         members.setdefault(member, []).append(yes_or_no(reply))
