@@ -210,9 +210,8 @@ def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         floors, track = stated.get(task.track, {}).get("variants", {}), TRACKS[task.track].floors
         # Where the tasks of an instance count together, the floor is that of whole instances.
         whole = track.whole[0] if track is not None and track.whole is not None else ""
-        own = task.family == whole.partition(".")[0]
-        floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
-        yield task, texts.get(floor.get("answer", ""), next(iter(texts.values())))
+        key = whole if whole in floors and task.family == whole.partition(".")[0] else task.spec.key
+        yield task, texts.get(floors.get(key, {}).get("answer", ""), next(iter(texts.values())))
 
 
 def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:

@@ -7,9 +7,6 @@ Measured variables are put back into the tables by regression calibration: a reg
 calibration rows, which show a variable beside its measurements, predicts it in all other rows
 (Carroll, Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error biases
 whatever is estimated from the predictions; double sampling takes it out.
-
-With correlations r of X and Y, a of X and Z, b of Y and Z, the linear partial correlation of X and
-Y given Z is ``(r − a b) / sqrt((1 − a²)(1 − b²))``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -281,14 +278,11 @@ class SceneAnalysis:
         low, high = float(task.inputs["x0"]), float(task.inputs["x1"])
         contrast = Contrast(*ends(task), low, high, name == "ETT")
         if (name, contrast) not in self._effects:
-            self._effects[name, contrast] = self._estimate(name, contrast)
+            binary = is_binary(self.predicted_scene.data[contrast.x])
+            plan = plan_effect(self.graph(), contrast, name, binary=binary)
+            found = None if plan is None else ZERO
+            if plan is not None and plan.estimator is not None:
+                sample = draws(self.tables, plan.names, plan.estimator, self.weights)
+                found = summary(sample, plan.widen)
+            self._effects[name, contrast] = found
         return self._effects[name, contrast]
-
-    def _estimate(self, name: str, contrast: Contrast) -> Estimate | None:
-        """Return an effect by the formula that the graph calls for; None if not identifiable."""
-        binary = is_binary(self.predicted_scene.data[contrast.x])
-        plan = plan_effect(self.graph(), contrast, name, binary=binary)
-        if plan is None or plan.estimator is None:
-            return None if plan is None else ZERO
-        found = draws(self.tables, plan.names, plan.estimator, self.weights)
-        return summary(found, plan.widen)
