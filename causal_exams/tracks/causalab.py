@@ -25,9 +25,6 @@ from grader.io.jsonio import canonical_json
 if TYPE_CHECKING:
     from causal_exams.conversation import Conversation
 
-REPLIES: Final = 12
-"""Replies besides three for each experiment of the budget: a record may be sent back twice."""
-
 
 async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
     """Let the agent experiment with recorded steps until its session is over; with ``verify`` its
@@ -35,7 +32,8 @@ async def lead_react(talk: "Conversation", *, verify: bool = False) -> None:
     talk.offer_laboratory(recorded=True)
     talk.begin(wording("causalab-react.system"))
     talk.say(canonical_json(talk.session.greeting()))
-    for _ in range(REPLIES + 3 * talk.session.laboratory.episode.budget):
+    # A record may be sent back twice, so that an experiment takes up to three replies.
+    for _ in range(12 + 3 * talk.session.laboratory.episode.budget):
         if await talk.reply() is None:
             return
         if not talk.calls:

@@ -22,19 +22,14 @@ from causal_exams.protocols import CLOSED, Protocol
 if TYPE_CHECKING:
     from causal_exams.conversation import Conversation
 
-READ_FROM_TEXT: Final = ("program", "alternative")
-"""Kinds of answers that the grader finds in the text of a reply."""
-
 
 async def take_raw_reply(talk: "Conversation") -> None:
-    """Take one reply and store its text as the answer; an empty reply is no answer.
-
-    For a kind that is not in ``READ_FROM_TEXT`` it is the JSON in the reply, if there is any.
-    """
+    """Take one reply and store its text as the answer; an empty reply is no answer."""
     reply = await talk.reply()
     if reply is None or not reply.strip():
         return
-    if talk.task.shape.kind not in READ_FROM_TEXT:  # a task of ours, in none of the paper's exams
+    # Of a task of ours, in none of the paper's exams, the grader does not look for the JSON in it.
+    if talk.task.shape.kind not in ("program", "alternative"):
         reply = answer_in(reply, "json") or reply
     talk.answer(reply)
 
