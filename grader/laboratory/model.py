@@ -7,7 +7,7 @@ moment, ``do`` holds the node at the value and cuts its parents off.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Final, Literal, Self
 
@@ -28,10 +28,6 @@ class Term:
     quadratic: float = 0.0
 
 
-Plan = tuple[tuple[int, tuple[tuple[int, float, float], ...]], ...]
-"""Node indices in topological order, each with its terms by index."""
-
-
 def round_reading(value: float) -> float:
     """Return ``value`` rounded to two decimals, without a negative zero."""
     return round(value, DECIMALS) + 0.0
@@ -41,22 +37,17 @@ def round_reading(value: float) -> float:
 class Model:
     """Structural equations over ``nodes``, the target last.
 
-    ``equations`` holds the terms of each node in the order they are summed; ``base`` is the
-    target's own base, the only one that all crystals share. ``plan`` is the compiled form.
+    ``equations`` holds the terms of each node in the order they are summed, causes before effects;
+    ``base`` is the target's own base, the only one that all crystals share.
     """
 
     nodes: tuple[str, ...]
     equations: Mapping[str, tuple[Term, ...]]
     base: float
-    plan: Plan = field(repr=False)
 
     @classmethod
     def make(
-        cls,
-        names: Sequence[str],
-        target: str,
-        equations: Mapping[str, Sequence[Term]],
-        base: float,
+        cls, names: Sequence[str], target: str, equations: Mapping[str, Sequence[Term]], base: float
     ) -> Self:
         """Return the model over properties ``names`` and ``target``, whose own base is ``base``.
 
@@ -64,14 +55,10 @@ class Model:
         ``CycleError`` for circular equations, and ``KeyError`` for a parent that is no node.
         """
         nodes = (*names, target)
-        place = {node: index for index, node in enumerate(nodes)}
         terms = {node: tuple(equations.get(node, ())) for node in nodes}
         needs = {node: [term.parent for term in terms[node]] for node in nodes}
-        plan = tuple(
-            (place[node], tuple((place[t.parent], t.linear, t.quadratic) for t in terms[node]))
-            for node in TopologicalSorter(needs).static_order()
-        )
-        return cls(nodes, terms, float(base), plan)
+        ordered = {node: terms[node] for node in TopologicalSorter(needs).static_order()}
+        return cls(nodes, ordered, float(base))
 
     @property
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -80,102 +67,92 @@ class Model:
 
     def values(
         self,
-        bases: Sequence[float],
-        held: Sequence[float | None] | None = None,
-        shifts: Sequence[float] | None = None,
-    ) -> list[float]:
+        bases: Mapping[str, float],
+        held: Mapping[str, float] | None = None,
+        shifts: Mapping[str, float] | None = None,
+    ) -> dict[str, float]:
         """Return every node's rounded value, in the order of ``nodes``.
 
-        ``bases`` has one number per node (the target's included). A node with a number in
-        ``held`` shows that and nothing else; ``shifts`` is added after a node's own rounding, and
-        the sum is rounded again. All of shape (nodes,).
+        ``bases`` has one number per node (the target's included). A node in ``held`` shows that
+        number and nothing else. A number in ``shifts`` is added after a node's own rounding, and
+        the sum is rounded again.
         """
-        found = [0.0] * len(bases)
-        for node, terms in self.plan:
-            if held is not None and (fixed := held[node]) is not None:
-                found[node] = fixed
+        found = dict(held or {})
+        for node, terms in self.equations.items():
+            if node in found:
                 continue
             total = bases[node]
-            for parent, linear, quadratic in terms:
-                value = found[parent]
-                if quadratic:
-                    total += quadratic * value * value
-                total += linear * value
+            for term in terms:
+                value = found[term.parent]
+                if term.quadratic:
+                    total += term.quadratic * value * value
+                total += term.linear * value
             total = round(total, DECIMALS)
-            if shifts is not None and shifts[node]:
+            if shifts and shifts.get(node):
                 total = round(total + shifts[node], DECIMALS)
             found[node] = total + 0.0
-        return found
+        return {node: found[node] for node in self.nodes}
 
     def read(self, bases: Mapping[str, float]) -> dict[str, float]:
         """Return what a new crystal with the given property bases shows: value by node."""
-        values = self.values(self.starting(bases))
-        return dict(zip(self.nodes, values, strict=True))
+        return self.values(self.starting(bases))
 
     def largest(self, base: float) -> float:
         """Return a number that no value reaches, for bases, values set and shifts of at most
         ``base`` in absolute value."""
-        found = [0.0] * len(self.nodes)
-        for node, terms in self.plan:
+        found: dict[str, float] = {}
+        for node, terms in self.equations.items():
             inflow = sum(
-                (abs(linear) + abs(quadratic) * found[parent]) * found[parent]
-                for parent, linear, quadratic in terms
+                (abs(term.linear) + abs(term.quadratic) * found[term.parent]) * found[term.parent]
+                for term in terms
             )
             found[node] = 2 * (base + inflow) + 1  # a base that pins a value undoes the inflow
-        return max(found)
+        return max(found.values())
 
-    def starting(self, bases: Mapping[str, float]) -> list[float]:
-        """Return every node's base in the order of ``nodes``; the target's is the model's."""
-        return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]
+    def starting(self, bases: Mapping[str, float]) -> dict[str, float]:
+        """Return the base of every node, the target's from the model."""
+        return {n: float(bases[n]) for n in self.nodes[:-1]} | {self.nodes[-1]: self.base}
 
 
 class Crystal:
     """One crystal under successive interventions; their effects persist.
 
     By ``mode``, an intervention replaces the node's base (``shift``), chooses the base with which
-    the node shows the value now (``pin``), or holds the node at the value (``do``). ``bases`` and
-    ``values`` hold each node's base and what it shows now, in the order of ``model.nodes``.
+    the node shows the value now (``pin``), or holds the node at the value (``do``).
     """
 
     def __init__(
-        self,
-        model: Model,
-        bases: Mapping[str, float],
-        mode: Mode,
-        affected: Sequence[str] = (),
+        self, model: Model, bases: Mapping[str, float], mode: Mode, affected: Sequence[str] = ()
     ) -> None:
         """Make a crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts."""
-        self.model = model
-        self.bases = model.starting(bases)
-        self.values = model.values(self.bases)
+        self._model = model
+        self._bases = model.starting(bases)
+        self._values = model.values(self._bases)
         self._mode = mode
-        self._held: list[float | None] | None = [None] * len(self.bases) if mode == "do" else None
-        self._place = {node: index for index, node in enumerate(model.nodes)}
-        self._affected = frozenset(self._place[node] for node in affected)
+        self._held: dict[str, float] = {}
+        self._affected = affected
 
     def set(self, name: str, value: float, disturbance: float = 0.0) -> None:
         """Intervene on ``name`` as the mode says, then compute all values anew.
 
-        ``value`` is rounded to two decimals. Neither range nor budget is checked here.
+        ``value`` is rounded to two decimals. Neither range nor budget is checked here; raises
+        ``KeyError`` for a name of no node.
         ``disturbance`` is the hidden influence at this intervention. It shifts the affected nodes,
         never a held one, and is gone at the next.
         """
-        node = self._place[name]
-        value = round_reading(value)
+        value, terms = round_reading(value), self._model.equations[name]
         if self._mode == "shift":
-            self.bases[node] = value
-        elif self._held is not None:
-            self._held[node] = value
+            self._bases[name] = value
+        elif self._mode == "do":
+            self._held[name] = value
         else:
             # The base that shows the value now, given the parents without any disturbance.
-            calm = self.model.values(self.bases)[node]
-            inflow = calm - self.bases[node] if self.model.equations[name] else 0.0
-            self.bases[node] = round_reading(value - inflow)
-        shifts = None
-        if disturbance and self._affected:
-            shifts = [disturbance if k in self._affected else 0.0 for k in range(len(self.bases))]
-        self.values = self.model.values(self.bases, self._held, shifts)
+            calm = self._model.values(self._bases)[name]
+            inflow = calm - self._bases[name] if terms else 0.0
+            self._bases[name] = round_reading(value - inflow)
+        shifts = dict.fromkeys(self._affected, disturbance)
+        self._values = self._model.values(self._bases, self._held, shifts)
 
     def read(self) -> dict[str, float]:
         """Return what the crystal shows: value by node, the target last."""
-        return dict(zip(self.model.nodes, self.values, strict=True))
+        return dict(self._values)
