@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from grader.io.jsonio import clip
-from grader.laboratory.episode import MAX_NAME, plain
+from grader.laboratory.episode import MAX_NAME, plain, spellings_of
 
 Term = tuple[str, int]
 """A parent and its power; :data:`BASE` stands for the base."""
@@ -68,13 +68,11 @@ EMPTY: Final = Hypothesis(frozenset(), None, {})
 """The hypothesis that is scored where none was given."""
 
 
-def parse_hypothesis(
-    document: object, public: Mapping[str, Any], spellings: Mapping[str, str]
-) -> Hypothesis:
+def parse_hypothesis(document: object, public: Mapping[str, Any]) -> Hypothesis:
     """Return the hypothesis in a document, which may be a step record that holds it.
 
-    ``public`` is the public part of the episode, ``spellings`` what ``spellings_of`` makes of it.
-    Raises :class:`BadHypothesis`, also where the hypothesis contradicts itself or the public part.
+    ``public`` is the public part of the episode. Raises :class:`BadHypothesis`, also where the
+    hypothesis contradicts itself or the public part.
     """
     if isinstance(document, Mapping) and "hypothesis" in document:
         if strange := [key for key in document if key not in STEP_FIELDS]:
@@ -83,17 +81,17 @@ def parse_hypothesis(
                 f"{', '.join(STEP_FIELDS)}"
             )
         document = document["hypothesis"]
-    return _Parser(public, spellings).parse(document)
+    return _Parser(public).parse(document)
 
 
 class _Parser:
     """Parses hypotheses for one episode, whose names and family it knows."""
 
-    def __init__(self, public: Mapping[str, Any], spellings: Mapping[str, str]) -> None:
+    def __init__(self, public: Mapping[str, Any]) -> None:
         self._quadratic = public["family"] == "quadratic"
         self._target = public["target"]["name"]
         self._target_acts = public["frequency_may_be_parent"]
-        self._spellings = spellings
+        self._spellings = spellings_of(public)
 
     def parse(self, document: object) -> Hypothesis:
         """Return the hypothesis in its JSON object; raises ``BadHypothesis``."""
@@ -200,7 +198,6 @@ class _Parser:
         return None
 
     def _property_names(self) -> str:
-        """Return the names of the properties as a list in words."""
         return ", ".join(dict.fromkeys(n for n in self._spellings.values() if n != self._target))
 
     def _equation(self, text: object) -> Equation:
@@ -233,10 +230,7 @@ class _Parser:
         return "symbol", term
 
     def _check_agreement(
-        self,
-        edges: frozenset[tuple[str, str]],
-        coefficients: Equation,
-        equation: Equation,
+        self, edges: frozenset[tuple[str, str]], coefficients: Equation, equation: Equation
     ) -> None:
         """Raise ``BadHypothesis`` unless edges, equation and coefficients have the same terms."""
         parents = {parent for parent, child in edges if child == self._target}

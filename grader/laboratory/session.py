@@ -126,7 +126,7 @@ class Laboratory:
             self._refuse("hypothesis", advice, {"op": "hypothesis"})
         try:
             document = _storable(record)
-            hypothesis = parse_hypothesis(document, self.episode.public, self.episode.spellings)
+            hypothesis = parse_hypothesis(document, self.episode.public)
         except BadHypothesis as error:
             self.note_hypothesis_failure(str(error), self._failed_attempts + 1)
             raise RefusedRequest("hypothesis", str(error)) from None

@@ -209,7 +209,7 @@ def test_gold_is_consistent_in_every_episode(mode: Mode) -> None:
         for setting in suite.settings:
             for episode in episodes(suite.name, setting, 2, mode, seed="gold"):
                 stated = true_hypothesis(episode)
-                gold = parse_hypothesis(stated, episode.public, episode.spellings)
+                gold = parse_hypothesis(stated, episode.public)
                 found = diagnose(wandered(episode, 1), gold, committed=True)
                 where = (suite.name, setting, episode.task_id)
                 assert (found["graph_consistent"], found["consistent"]) == (1, 1), where

@@ -10,7 +10,7 @@ import pytest
 from laboratories import CHAIN, TARGET, episodes, grade, make_row, task_and_truth
 
 from grader.io.schemas import first_problem
-from grader.laboratory.episode import Episode, spellings_of
+from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import (
     BadHypothesis,
     Hypothesis,
@@ -27,7 +27,7 @@ PUBLIC = make_row(EQUATIONS)["public"]
 
 def parse(document: object, family: str = "linear", acts: bool = False) -> Hypothesis:
     public = {**PUBLIC, "family": family, "frequency_may_be_parent": acts}
-    return parse_hypothesis(document, public, spellings_of(public))
+    return parse_hypothesis(document, public)
 
 
 def hypothesis(

@@ -15,7 +15,7 @@ and the same orientation of every edge that touches a target (the criterion of H
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Any, Final
@@ -23,30 +23,27 @@ from typing import Any, Final
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.model import ROUNDING
-from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
 
-Edge = tuple[int, int]
+Edge = tuple[str, str]
 
 MAX_NODES: Final = 5
 """Classes are enumerated up to here."""
 
 
 def class_size(
-    nodes: Sequence[str], edges: Collection[tuple[str, str]], targets: Collection[str]
+    nodes: Sequence[str], edges: Collection[Edge], targets: Collection[str]
 ) -> int | None:
     """Return how many directed acyclic graphs are equivalent to ``edges``, (parent, child) of one
     of them, where each of ``targets`` is set alone, beside observation; None beyond
     :data:`MAX_NODES` nodes."""
     if len(nodes) > MAX_NODES:
         return None
-    place = {node: index for index, node in enumerate(nodes)}
-    pairs = frozenset((place[parent], place[child]) for parent, child in edges)
-    return _class_size(pairs, frozenset(place[target] for target in targets))
+    return _class_size(frozenset(edges), frozenset(targets))
 
 
 @lru_cache(maxsize=4096)
-def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
+def _class_size(edges: frozenset[Edge], targets: frozenset[str]) -> int:
     """Return the size of the class, counted over all directions of the edges that are not fixed."""
     skeleton = frozenset(frozenset(edge) for edge in edges)
     colliders = _v_structures(edges, skeleton)
@@ -63,23 +60,18 @@ def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
 
 
 def _v_structures(
-    edges: frozenset[Edge], skeleton: frozenset[frozenset[int]]
-) -> frozenset[tuple[int, int, int]]:
+    edges: frozenset[Edge], skeleton: frozenset[frozenset[str]]
+) -> frozenset[tuple[str, str, str]]:
     """Return (a, b, c) with a < b for every a → c ← b whose ends are not adjacent."""
-    parents: dict[int, list[int]] = {}
-    for parent, child in edges:
-        parents.setdefault(child, []).append(parent)
     return frozenset(
         (a, b, child)
-        for child, found in parents.items()
-        for a, b in combinations(sorted(found), 2)
-        if frozenset((a, b)) not in skeleton
+        for (a, child), (b, other) in combinations(sorted(edges), 2)
+        if child == other and frozenset((a, b)) not in skeleton
     )
 
 
 def _acyclic(edges: Iterable[Edge]) -> bool:
-    """Return whether the directed edges, (parent, child), form no cycle."""
-    sorter = TopologicalSorter[int]()
+    sorter = TopologicalSorter[str]()
     for parent, child in edges:
         sorter.add(child, parent)
     try:
@@ -111,15 +103,14 @@ class Row:
     allowance: float
 
 
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The readings an agent saw: the episode's own, and one after each of ``settings``."""
 
-    def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
-        self.episode = episode
-        self.settings = tuple(settings)
-        self.steps = len(self.settings)
+    episode: Episode
+    settings: Sequence[Setting]
 
-    @cached_property
+    @property
     def readings(self) -> list[tuple[int, Reading]]:
         """All readings, each with the number of interventions before it, given ones first."""
         public = self.episode.public
@@ -201,10 +192,7 @@ class Evidence:
         return rows
 
 
-Trajectory = list[dict[str, Any]]
-
-
-def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
+def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> list[dict[str, Any]]:
     """Return a row of metrics, with its ``step``, for the last hypothesis stated at each step, by
     step. ``steps`` are (interventions made so far, hypothesis) in the order given."""
     return [
@@ -272,7 +260,7 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     left, to one that is not, or while the interventions made leave other graphs equivalent to the
     true one. ``premature`` is None without a prediction, and where nothing can be set.
     """
-    budget = evidence.episode.budget
+    budget, used = evidence.episode.budget, len(evidence.settings)
     fits = equation_fits(evidence, hypothesis)
     graph_ok = graph_fits(evidence, hypothesis)
     consistent = graph_ok and all(fits)
@@ -280,24 +268,11 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     undone = not consistent or (class_size is not None and class_size > 1)
     return {
         "budget": budget,
-        "used": evidence.steps,
-        "budget_share": evidence.steps / budget if budget else None,
+        "used": used,
+        "budget_share": used / budget if budget else None,
         "class_size": class_size,
         "consistency": sum(fits) / len(fits) if fits else None,
         "consistent": int(consistent),
         "graph_consistent": int(graph_ok),
-        "premature": int(evidence.steps < budget and undone) if committed and budget else None,
-    }
-
-
-def session_figures(laboratory: Laboratory) -> dict[str, Any]:
-    """Return the figures of :func:`diagnose`, and counts; yes is 1."""
-    evidence = Evidence(laboratory.episode, laboratory.readings)
-    committed = laboratory.prediction is not None
-    return {
-        **diagnose(evidence, laboratory.final_hypothesis, committed=committed),
-        "predicted": int(committed),
-        "hypothesised": int(bool(laboratory.hypotheses)),
-        "parse_failures": laboratory.parse_failures,
-        "refusals": laboratory.refusals,
+        "premature": int(used < budget and undone) if committed and budget else None,
     }

@@ -120,7 +120,7 @@ def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
     if stated is None:
         return LabAnswer((), number)
     try:
-        hypothesis = parse_hypothesis(stated, task.inputs, spellings_of(task.inputs))
+        hypothesis = parse_hypothesis(stated, task.inputs)
     except BadHypothesis as error:
         if number is None:
             raise Invalid("hypothesis", str(error)) from None
@@ -138,7 +138,7 @@ def score_hypothesis(
     ``prediction`` of the reactor's target, by the names of the score row's figures. Raises
     :class:`~grader.laboratory.hypothesis.BadHypothesis`."""
     if not isinstance(hypothesis, Hypothesis):
-        hypothesis = parse_hypothesis(hypothesis, episode.public, episode.spellings)
+        hypothesis = parse_hypothesis(hypothesis, episode.public)
     return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)
 
 
@@ -188,13 +188,22 @@ def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedA
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     """Mark a session: ½ task accuracy + ½ all-edge F1, with all its figures in ``extra``."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
-    from grader.tracks.causalab.diagnostics import session_figures
+    from grader.tracks.causalab.diagnostics import Evidence, diagnose
 
     session = submission.laboratory
     assert session is not None, "an answer is verified before it is scored"
-    figures = score_hypothesis(session.episode, session.final_hypothesis, session.prediction)
-    figures |= session_figures(session)
-    figures |= {"transcript": int(bool(submission.lines)), "signed": int(submission.signed)}
+    committed, hypothesis = session.prediction is not None, session.final_hypothesis
+    figures = score_hypothesis(session.episode, hypothesis, session.prediction)
+    evidence = Evidence(session.episode, session.readings)
+    figures |= diagnose(evidence, hypothesis, committed=committed)
+    figures |= {
+        "predicted": int(committed),
+        "hypothesised": int(bool(session.hypotheses)),
+        "parse_failures": session.parse_failures,
+        "refusals": session.refusals,
+        "transcript": int(bool(submission.lines)),
+        "signed": int(submission.signed),
+    }
     value = (figures["accurate"] + figures["edge_f1"]) / 2
     return Mark("accuracy_edge_f1", value, 1 - value, extra=figures, message=_why(figures))
 
