@@ -50,7 +50,6 @@ def summarise(results: TrackResults) -> TrackSummary:
 
 
 def _pages() -> TrackPages:
-    """Import and return what the track shows."""
     from grader.tracks.causalab.tables import PAGES
 
     return PAGES

@@ -13,7 +13,7 @@ and the same orientation of every edge that touches a target (the criterion of H
 2012, so hard interventions give the same class).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -89,18 +89,9 @@ _SLOP: Final = 1e-6
 """Floating-point error of a residual norm, relative to the norm allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One reading as an equation for one property, up to ``allowance``.
-
-    ``base`` is the property's base if it is known. Else ``constant`` is the number of an unknown
-    base: rows with the same number share it.
-    """
-
-    reading: Reading
-    base: float | None
-    constant: int
-    allowance: float
+Equation = tuple[Reading, float | None, int, float]
+"""One reading as an equation for a property: the property's base if known, the number of an unknown
+base, which equations of one number share, and the error allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,24 +117,24 @@ class Evidence:
         Rows are divided by their allowance. The true coefficients then miss none by more than 1, so
         the least-squares solution has a residual norm of at most the root of their number.
         """
-        rows = self.rows(node)
+        rows = list(self._equations(node))
         if not rows:
             return True
         import numpy as np
 
         powers = (1, 2) if self.episode.family == "quadratic" else (1,)
-        constants = sorted({row.constant for row in rows if row.base is None})
+        constants = sorted({constant for _, base, constant, _ in rows if base is None})
         matrix = np.array(
             [
                 [
-                    *(row.reading[parent] ** power for power in powers for parent in parents),
-                    *(float(row.base is None and row.constant == c) for c in constants),
+                    *(reading[parent] ** power for power in powers for parent in parents),
+                    *(float(base is None and constant == c) for c in constants),
                 ]
-                for row in rows
+                for reading, base, constant, _ in rows
             ]
         ).reshape(len(rows), -1)
-        sides = np.array([row.reading[node] - (row.base or 0.0) for row in rows])
-        allowances = np.array([row.allowance for row in rows])
+        sides = np.array([reading[node] - (base or 0.0) for reading, base, *_ in rows])
+        allowances = np.array([allowance for *_, allowance in rows])
         matrix, sides = matrix / allowances[:, None], sides / allowances
         # Columns of one length: squares of readings are thousands of times the readings.
         lengths = np.sqrt((matrix**2).sum(axis=0))
@@ -152,44 +143,30 @@ class Evidence:
         norm = float(np.linalg.norm(matrix @ solution - sides))
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
-    def rows(self, node: str) -> list[Row]:
-        """Return a node's equations from the given chain, which starts at the first record, and
-        from the agent's own session."""
-        public = self.episode.public
-        rows: list[Row] = []
-        if public["chain"]:
-            chain = [(s["set"]["name"], s["set"]["value"], s["reading"]) for s in public["chain"]]
-            rows += self._crystal_rows(node, public["records"][0], chain, 1, ROUNDING)
+    def _equations(self, node: str) -> Iterator[Equation]:
+        """Yield a node's equations from the agent's own session, and from the given chain, which
+        starts at the first record. Two crystals share no unknown base."""
+        public, hidden, mode = self.episode.public, self.episode.disturbance, self.episode.mode
         shifted = ROUNDING
-        hidden = self.episode.disturbance
         if hidden is not None and node in hidden.nodes:
             shifted = 2 * ROUNDING + hidden.largest_shift
-        return rows + self._crystal_rows(node, public["opening"], self.settings, -1, shifted)
-
-    def _crystal_rows(
-        self,
-        node: str,
-        first: Reading | None,
-        settings: Sequence[Setting],
-        sign: int,
-        allowance: float,
-    ) -> list[Row]:
-        """Return the equations that one crystal gives, read ``first`` before its ``settings``.
-
-        Unknown bases get numbers +1, +2 … or −1, −2 … by ``sign``, so two crystals share none.
-        """
-        mode = self.episode.mode
-        base: float | None = None
-        constant = sign
-        rows = [] if first is None else [Row(first, None, constant, ROUNDING)]
-        for name, value, reading in settings:
-            if name == node:
-                if mode == "do":
-                    break
-                base = value if mode == "shift" else None
-                constant += sign
-            rows.append(Row(reading, base, constant, allowance))
-        return rows
+        crystals = [(public["opening"], self.settings, shifted)]
+        if public["chain"]:
+            chain = [(s["set"]["name"], s["set"]["value"], s["reading"]) for s in public["chain"]]
+            crystals.append((public["records"][0], chain, ROUNDING))
+        constant = 0
+        for first, settings, allowance in crystals:
+            base: float | None = None
+            constant += 1
+            if first is not None:
+                yield first, None, constant, ROUNDING
+            for name, value, reading in settings:
+                if name == node:
+                    if mode == "do":
+                        break
+                    base = value if mode == "shift" else None
+                    constant += 1
+                yield reading, base, constant, allowance
 
 
 def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> list[dict[str, Any]]:

@@ -19,7 +19,6 @@ from grader.tracks.causalds.shapes import CAUSALDS
 
 
 def _pages() -> TrackPages:
-    """Import and return what the track shows."""
     from grader.tracks.causalds.tables import PAGES
 
     return PAGES

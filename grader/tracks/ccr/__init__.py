@@ -8,7 +8,6 @@ from grader.tracks.ccr.summary import summarise
 
 
 def _pages() -> TrackPages:
-    """Import and return what the track shows."""
     from grader.tracks.ccr.tables import PAGES
 
     return PAGES

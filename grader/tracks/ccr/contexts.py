@@ -8,7 +8,7 @@ own value of the whole, as those of simulated contexts are. So are the sums TE =
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from graphlib import TopologicalSorter
@@ -91,9 +91,7 @@ def evaluate_context(
     nodes = tuple(truths[scores[0].task_id].target["tree"])
     ordered = sorted(by_pair, key=lambda pair: (nodes.index(pair[0]), nodes.index(pair[1])))
     closed = [
-        pair
-        for pair in ordered
-        if all(edge in by_pair for path in paths(nodes, pair) for edge in pairwise(path))
+        pair for pair in ordered if all(_has_pairs(by_pair, path) for path in paths(nodes, pair))
     ]
     references = [pair for pair in closed if targets[pair]["reference"]]
     if not references:
@@ -175,33 +173,21 @@ def _composition(
     resamples: Mapping[PairName, list[float]],
 ) -> Row:
     """Return the row of one composition, with shares of resampled estimates if there are any."""
-    reference = (found.path[0], found.path[-1])
-    truth, whole = exact[reference], estimates[reference]
-    agreements, both = {}, compose_pn_ps(estimates, found.path) or (None, None)
-    for name in MEASURES:
-        if name in ("pn", "ps"):
-            value = both[name == "ps"]
-        else:
-            value = product(_select_measure(estimates, name), found.path)
-        own = None if whole is None else whole[name]
-        agreements[name] = agrees(truth[name], value), agrees(own, value)
-    valid_share, consistent_share = map(float, agreements["pns"])
-    edges = list(pairwise(found.path))
-    drawn = {pair: resamples.get(pair) for pair in (reference, *edges)}
-    values: list[float] = []
-    if found.value is not None and any(drawn.values()):
-        # A pair with a single answer set is constant beside the resampled ones.
-        count = max(len(column) for column in drawn.values() if column)
-        columns = {
-            pair: column or [estimate["pns"] if (estimate := estimates[pair]) else 0.0] * count
-            for pair, column in drawn.items()
-        }
-        values = [
-            product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0
-            for k in range(count)
-        ]
-        valid_share = sum(agrees(truth["pns"], value) for value in values) / count
-        consistent_share = sum(map(agrees, columns[reference], values)) / count if whole else 0.0
+    reference, edges = (found.path[0], found.path[-1]), list(pairwise(found.path))
+    truth, whole = exact[reference], estimates[reference] or {}
+    both = compose_pn_ps(estimates, found.path) or (None, None)
+    ate = product(_select_measure(estimates, "ate"), found.path)
+    composed = {"pn": both[0], "ps": both[1], "ate": ate}
+    pns = _select_measure(estimates, "pns")
+    columns: dict[PairName, Sequence[float | None]] = {
+        pair: resamples.get(pair) or [pns[pair]] for pair in (reference, *edges)
+    }
+    count = max(map(len, columns.values()))
+    # A pair with a single answer set is constant beside the resampled ones.
+    columns = {pair: [*column] * (count // len(column)) for pair, column in columns.items()}
+    values = [product({pair: columns[pair][k] for pair in edges}, found.path) for k in range(count)]
+    valid_share = sum(agrees(truth["pns"], value) for value in values) / count
+    consistent_share = sum(map(agrees, columns[reference], values)) / count
     valid, consistent = valid_share >= VALID_SHARE, consistent_share >= VALID_SHARE
     return {
         **_quantity(nodes, found.path),
@@ -214,15 +200,17 @@ def _composition(
         "near_valid": is_near_valid(valid_share),
         "consistent": consistent,
         "class": class_of(valid, consistent),
-        **{f"{name}_vc": all(agreements[name]) for name in ("pn", "ps", "ate")},
+        **{
+            f"{name}_vc": agrees(truth[name], value) and agrees(whole.get(name), value)
+            for name, value in composed.items()
+        },
         "truth": truth["pns"],
         "estimate": found.value,
-        "resampled": values,
+        "resampled": values if count > 1 and found.value is not None else [],
     }
 
 
 def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
-    """Return the estimates of one measure by pair."""
     return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
 
 
@@ -334,6 +322,5 @@ def _errors(measure: str, listed: Mapping[str, Any], given: Mapping[str, float])
     return Errors(errors.eta, kept)
 
 
-def _has_pairs(exact: Mapping[PairName, float], path: Sequence[str]) -> bool:
-    """Return whether ``exact`` has every pair of neighbours of a path."""
-    return all(edge in exact for edge in pairwise(path))
+def _has_pairs(pairs: Container[PairName], path: Sequence[str]) -> bool:
+    return all(edge in pairs for edge in pairwise(path))

@@ -9,7 +9,6 @@ from grader.tracks.replayscm.shapes import REPLAYSCM
 
 
 def _pages() -> TrackPages:
-    """Import and return what the track shows."""
     from grader.tracks.replayscm.tables import PAGES
 
     return PAGES
