@@ -192,13 +192,12 @@ class Episode:
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @cached_property
-    def spellings(self) -> Mapping[str, str]:
-        """The nodes by plain spelling (:func:`spellings_of`)."""
+    def _spellings(self) -> Mapping[str, str]:
         return spellings_of(self.public)
 
     def node(self, name: object) -> str | None:
         """Return the node that ``name`` means in any spelling, None if there is none."""
-        return self.spellings.get(plain(name)) if isinstance(name, str) else None
+        return self._spellings.get(plain(name)) if isinstance(name, str) else None
 
     def manipulator(self) -> Crystal:
         """Return a new manipulator crystal, before any intervention."""

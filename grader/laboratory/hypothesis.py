@@ -363,14 +363,12 @@ def write_hypothesis(
     parts, coefficients = ["base"], {"base": base}
     kept = {edge for edge in edges if edge[1] != target}
     for parent, (linear, quadratic) in terms.items():
-        if family != "linear" and quadratic != 0:
-            parts.append(f"c2_{parent}*{parent}^2")
-            coefficients[f"c2_{parent}"] = quadratic
-            kept.add((parent, target))
-        if linear != 0:
-            parts.append(f"c_{parent}*{parent}")
-            coefficients[f"c_{parent}"] = linear
-            kept.add((parent, target))
+        square = 0 if family == "linear" else quadratic
+        for name, power, value in ((f"c2_{parent}", "^2", square), (f"c_{parent}", "", linear)):
+            if value != 0:
+                parts.append(f"{name}*{parent}{power}")
+                coefficients[name] = value
+                kept.add((parent, target))
     return {
         "edges": [{"from": parent, "to": child} for parent, child in sorted(kept)],
         "freq_equation": " + ".join(parts),

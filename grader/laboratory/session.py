@@ -39,9 +39,10 @@ class Laboratory:
     """One session with an episode. Pure: no input or output, no clock.
 
     ``submission`` is the name the host knows the agent by. With ``key`` every line of the
-    transcript is signed. :attr:`transcript` is complete after every call. ``hypotheses`` are
-    (interventions made before it, hypothesis), ``readings`` (node, value set, what the crystal then
-    showed). ``parse_failures`` counts steps, ``refusals`` the refusals written down.
+    transcript is signed. ``transcript`` has the lines so far and is complete after every call; the
+    last line of a finished session is ``closed``. ``hypotheses`` are (interventions made before it,
+    hypothesis), ``readings`` (node, value set, what the crystal then showed). ``parse_failures``
+    counts steps, ``refusals`` the refusals written down.
     """
 
     def __init__(self, episode: Episode, submission: str = "", key: bytes | None = None) -> None:
@@ -55,7 +56,7 @@ class Laboratory:
         self.refusals = 0
         self._crystal = episode.manipulator()
         self._key = key
-        self._lines: list[Line] = []
+        self.transcript: list[Line] = []
         self._failed_attempts = 0
         self._records_in_step = 0
         self._append(
@@ -79,14 +80,9 @@ class Laboratory:
         """The number of interventions left."""
         return self.episode.budget - len(self.readings)
 
-    @property
-    def transcript(self) -> tuple[Line, ...]:
-        """The lines so far; the last one of a finished session is ``closed``."""
-        return tuple(self._lines)
-
     def transcript_text(self, start: int = 0) -> str:
         """Return the lines from index ``start`` as they stand in a file."""
-        return "".join(write_line(line) for line in self._lines[start:])
+        return "".join(write_line(line) for line in self.transcript[start:])
 
     def intervene(self, name: object, value: object) -> Reading:
         """Set a property of the manipulator crystal, rounded to 0.01; return what it then shows.
@@ -172,12 +168,12 @@ class Laboratory:
         """End the session, with a prediction or without; nothing can be done in it afterwards."""
         self._refuse_when_closed()
         self.phase = "closed"
-        self._append("closed", lines=len(self._lines) + 1)
+        self._append("closed", lines=len(self.transcript) + 1)
 
     def note_resumption(self) -> None:
         """Write down that the agent was connected again, unless the last line says so already."""
         self._refuse_when_closed()
-        if self._lines[-1]["event"] != "resumed":
+        if self.transcript[-1]["event"] != "resumed":
             self._append("resumed")
 
     def note_refusal(self, request: str, error: str) -> None:
@@ -254,9 +250,9 @@ class Laboratory:
 
     def _append(self, event: str, **members: Any) -> None:
         """Add a line, sealed to the one before it, to the transcript."""
-        previous = self._lines[-1]["digest"] if self._lines else ""
-        content = {"index": len(self._lines), "event": event, **members}
-        self._lines.append(seal(content, previous, self._key))
+        previous = self.transcript[-1]["digest"] if self.transcript else ""
+        content = {"index": len(self.transcript), "event": event, **members}
+        self.transcript.append(seal(content, previous, self._key))
 
 
 def _number(value: object) -> float | None:

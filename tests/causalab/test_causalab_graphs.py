@@ -153,7 +153,7 @@ def test_sizes_agree_with_brute_force_for_every_graph_and_set_of_targets(size, c
                 classes[key] = classes.get(key, 0) + 1
             for graph in graphs:
                 expected = classes[signature(graph, targets)]
-                assert class_size(nodes, graph, targets) == expected, (graph, targets)
+                assert class_size(size, graph, frozenset(targets)) == expected, (graph, targets)
 
 
 def played(episode: Episode, settings: Sequence[tuple[str, float]]) -> Evidence:
@@ -283,7 +283,7 @@ def test_class_sizes_shrink_with_the_interventions_made() -> None:
     assert equivalence_sizes(played(episode, settings)) == [6, 2, 2, 1]
     hidden = chain_episode(frequency_may_be_parent=True, opening=False)
     assert equivalence_sizes(played(hidden, settings[:2])) == [6, 6, 2]
-    assert class_size("abcdef", {("a", "b")}, "") is None, "larger graphs are not enumerated"
+    assert class_size(6, frozenset(), frozenset()) is None, "larger graphs are not enumerated"
 
 
 @pytest.mark.parametrize("seed", range(6))

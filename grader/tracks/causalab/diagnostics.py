@@ -13,7 +13,7 @@ and the same orientation of every edge that touches a target (the criterion of H
 2012, so hard interventions give the same class).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -31,20 +31,13 @@ MAX_NODES: Final = 5
 """Classes are enumerated up to here."""
 
 
-def class_size(
-    nodes: Sequence[str], edges: Collection[Edge], targets: Collection[str]
-) -> int | None:
+@lru_cache(maxsize=4096)
+def class_size(nodes: int, edges: frozenset[Edge], targets: frozenset[str]) -> int | None:
     """Return how many directed acyclic graphs are equivalent to ``edges``, (parent, child) of one
     of them, where each of ``targets`` is set alone, beside observation; None beyond
-    :data:`MAX_NODES` nodes."""
-    if len(nodes) > MAX_NODES:
+    :data:`MAX_NODES` nodes. All directions of the edges that are not fixed are gone through."""
+    if nodes > MAX_NODES:
         return None
-    return _class_size(frozenset(edges), frozenset(targets))
-
-
-@lru_cache(maxsize=4096)
-def _class_size(edges: frozenset[Edge], targets: frozenset[str]) -> int:
-    """Return the size of the class, counted over all directions of the edges that are not fixed."""
     skeleton = frozenset(frozenset(edge) for edge in edges)
     colliders = _v_structures(edges, skeleton)
     fixed = {edge for edge in edges if not targets.isdisjoint(edge)}
@@ -188,11 +181,11 @@ def equivalence_sizes(evidence: Evidence) -> list[int | None]:
     nothing by itself. Properties set in a given chain are seen from the beginning.
     """
     episode, public = evidence.episode, evidence.episode.public
-    known = {step["set"]["name"] for step in public["chain"]}
+    known = frozenset(step["set"]["name"] for step in public["chain"])
     known |= set() if public["frequency_may_be_parent"] else {episode.target}
     named, first = [name for name, _, _ in evidence.settings], int(public["opening"] is None)
     return [
-        class_size(episode.nodes, episode.edges, known | {*named[first:count]})
+        class_size(len(episode.nodes), episode.edges, known.union(named[first:count]))
         for count in range(len(named) + 1)
     ]
 
