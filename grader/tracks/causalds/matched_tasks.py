@@ -41,9 +41,6 @@ _VALIDITY: Final = {
 }
 """What became of a pair, by whether the answers of the reference and of the other arm are valid."""
 
-_OF_THE_VIEW: Final = frozenset({"columns"})
-"""Inputs that describe the data of a view, not the question."""
-
 
 def bundle(task: Task) -> tuple[str, str] | None:
     """Return a digest of what a task asks of its scene, and the view it asks under; or ``None``.
@@ -52,7 +49,8 @@ def bundle(task: Task) -> tuple[str, str] | None:
     """
     if task.input_mode != "data":
         return None
-    inputs = {key: value for key, value in task.inputs.items() if key not in _OF_THE_VIEW}
+    # The columns describe the data of a view, not the question.
+    inputs = {key: value for key, value in task.inputs.items() if key != "columns"}
     text = canonical_json([task.instance_id, task.spec.key, inputs])
     return hashlib.sha256(text.encode()).hexdigest()[:16], task.view
 

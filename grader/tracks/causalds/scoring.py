@@ -4,7 +4,7 @@ held-out predictions, whose sums are exact (``fmean``)."""
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress
@@ -143,13 +143,6 @@ def check_value(task: Task, truth: Truth) -> None:
         raise ValueError("column value: null, though the target is identifiable")
 
 
-def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
-    """Return F1 = 2|A ∩ B| / (|A| + |B|); 1 when both are empty."""
-    if not answer and not target:
-        return 1.0
-    return 2 * len(answer & target) / (len(answer) + len(target))
-
-
 def graph_edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark edges by F1 over (cause, effect), a skeleton's over unordered pairs; an unknown name is
     a wrong member."""
@@ -222,10 +215,10 @@ def _read_sets(given: Iterable[list[str]], target: Sequence[list[str]]) -> tuple
 
 
 def _f1_mark(given: frozenset[Any], target: frozenset[Any], message: str = "") -> Mark:
-    """Return the mark of F1 over members with normal names, with precision and recall, each 0 where
-    it would divide by 0."""
+    """Return the mark of F1 = 2|A ∩ B| / (|A| + |B|) over members with normal names, 1 when both
+    are empty, with precision and recall, each 0 where it would divide by 0."""
     shared = len(given & target)
-    score = f1(given, target)
+    score = 2 * shared / (len(given) + len(target)) if given or target else 1.0
     precision = shared / len(given) if given else 0.0
     recall = shared / len(target) if target else 0.0
     extra = {"precision": precision, "recall": recall}

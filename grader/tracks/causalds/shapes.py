@@ -1,6 +1,6 @@
 """The forms of answers to CausalDS tasks, with the paper's member names (A.16.2), and variants."""
 
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,13 +29,7 @@ from grader.tracks.causalds.scoring import (
 
 def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
-    return _table(truth.labels or (), columns)
-
-
-@lru_cache(maxsize=4)  # the views of a scene have the same labels
-def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
-    """Return a CSV with each label in all of ``columns``."""
-    rows = (",".join([repr(label)] * len(columns)) for label in labels)
+    rows = (",".join([repr(label)] * len(columns)) for label in truth.labels or ())
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 
@@ -77,7 +71,6 @@ ASSOCIATION_SIGNS: Final = ("+", "-", "0", "unknown")
 """Two words for exactly zero: ours, and the reference's; which of them are right a truth says."""
 
 CHANGE_SIGNS: Final = ("+", "-", "0")
-EFFECT_SIGNS: Final = ("+", "-", "0", "unknown")
 METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
@@ -123,7 +116,7 @@ def _with_known_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
 SIGN: Final = _label("sign", "sign", "sign", labels=ASSOCIATION_SIGNS)
 CHANGE_SIGN: Final = _label("change_sign", "sign", "sign", labels=CHANGE_SIGNS)
 EFFECT_SIGN: Final = _label(
-    "effect_sign", "sign", "sign", labels=EFFECT_SIGNS, abstention="unknown"
+    "effect_sign", "sign", "sign", labels=ASSOCIATION_SIGNS, abstention="unknown"
 )
 SIGNS_BEFORE_AFTER: Final = Shape(
     "signs_before_after", "signs", "sign_before", "pass", "exact",

@@ -316,9 +316,6 @@ def cost_chart(parts: Sequence[Part]) -> list[Svg]:
     return [cost_cloud(title, "tokens per task", "CausalDSScore ↓", points)] if points else []
 
 
-_NUMERIC: Final = frozenset({"number", "interval"})
-
-
 def world_graph(world: Mapping[str, Any]) -> Graph:
     """Return the graph of a parsed ``world_json`` by story name, its latent variables, treatment
     and outcome marked."""
@@ -335,7 +332,7 @@ def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanat
     kind = "abstain" if truth.should_abstain else task.shape.kind
     source = str(world.get("value_source") or "")
     proof = texts.get(kind, texts["graph"])
-    if kind in _NUMERIC:
+    if kind in ("number", "interval"):
         proof = f"{texts.get(source, '')} {proof}".strip()
     if "world" not in world:
         return Explanation(proof=proof)
