@@ -64,8 +64,11 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
     truth, weights = _truth_of(target), weights_of(target)
     units, count = len(weights), len(sets)
     total = 3 * units * count
-    given = [answers or _all_invalid(units) for answers in sets]
-    unread = {rung: sum(answers[rung].count(INVALID) for answers in given) for rung in RUNGS}
+    given = [_fill_invalid(truth, answers) for answers in sets]
+    unread = {
+        rung: sum(answers[rung].count(INVALID) if answers else units for answers in sets)
+        for rung in RUNGS
+    }
     invalid = sum(unread.values())
     figures: dict[str, float] = {}
     for rung in RUNGS:
@@ -75,40 +78,31 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
     figures["unreadable_factual"] = unread["factual"]
     if invalid > MAX_INVALID * total:
         return figures
-    found = [_measures(truth, weights, answers) for answers in given]
+    found = [_measures(weights, answers) for answers in given]
     names = {name: f"estimate_{name}" for name in MEASURES}
     for name, figure in {**names, "violations": "monotonicity_violations"}.items():
         figures[figure] = math.fsum(measures[name] for measures in found) / count
     return figures
 
 
-def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:
+def _truth_of(target: Mapping[str, Any]) -> Answers:
     """Return the right answers (0 or 1) by rung, in the order of the cases."""
     return {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
 
 
-def _all_invalid(units: int) -> Answers:
-    """Return the answers of a replicate without a usable answer."""
-    return {rung: [INVALID] * units for rung in RUNGS}
-
-
-def _fill_invalid(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
-    """Return the answers, every invalid one replaced by the opposite of the right one."""
+def _fill_invalid(truth: Answers, answers: Answers | None) -> Answers:
+    """Return the answers, every invalid one (all, without a set) the opposite of the right one."""
+    given = answers or {rung: [INVALID] * len(truth[rung]) for rung in RUNGS}
     return {
-        rung: [
-            1 - t if a == INVALID else a for a, t in zip(answers[rung], truth[rung], strict=True)
-        ]
+        rung: [1 - t if a == INVALID else a for a, t in zip(given[rung], truth[rung], strict=True)]
         for rung in RUNGS
     }
 
 
-def _measures(
-    truth: Mapping[str, list[int]], weights: Sequence[float], answers: Answers
-) -> dict[str, float]:
+def _measures(weights: Sequence[float], answers: Answers) -> dict[str, float]:
     """Return the estimate of every measure from one answer set, and ``violations``: the weight of
     units with y1 = 0 and y0 = 1."""
-    filled = _fill_invalid(truth, answers)
-    high, low = filled["do_true"], filled["do_false"]
+    high, low = answers["do_true"], answers["do_false"]
     pns = math.fsum(compress(weights, map(int.__gt__, high, low)))
     above = math.fsum(compress(weights, high))
     below = math.fsum(compress(weights, low))
@@ -129,7 +123,7 @@ def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: st
     one binomial draw stands for all of them; units on which all replicates agree are constant.
     """
     truth, weights = _truth_of(target), weights_of(target)
-    filled = [_fill_invalid(truth, answers or _all_invalid(len(weights))) for answers in sets]
+    filled = [_fill_invalid(truth, answers) for answers in sets]
     seen = [list(map(int.__gt__, f["do_true"], f["do_false"])) for f in filled]
     counts = [sum(column) for column in zip(*seen, strict=True)]
     replicates = len(filled)

@@ -103,21 +103,21 @@ def check_quantities(task: Task, document: dict[str, Any]) -> CheckedAnswer:
 
 def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark as right if each listed quantity is within the threshold; value: the worst error."""
-    given = answer["quantities"]
-    worst, absent, wrong = 0.0, 0, []
-    for name, quantity in sorted(truth.target["quantities"].items()):
-        exact = float(Fraction(quantity["exact"]))
-        if name not in given:
-            absent += 1  # the check's message names it
-            continue
-        error = relative_error(exact, given[name])
-        worst = max(worst, error)
-        if not is_within_delta(error):
-            wrong.append(f"{name} is off by {error:.3g} of its value")
-    count = len(truth.target["quantities"])
-    right = count - absent - len(wrong)
+    given, listed = answer["quantities"], truth.target["quantities"]
+    errors = {
+        name: relative_error(float(Fraction(quantity["exact"])), given[name])
+        for name, quantity in sorted(listed.items())
+        if name in given  # the check's message names those that are left out
+    }
+    wrong = [
+        f"{name} is off by {error:.3g} of its value"
+        for name, error in errors.items()
+        if not is_within_delta(error)
+    ]
+    count, right = len(listed), len(errors) - len(wrong)
     message = "; ".join(wrong) or f"{right} of {count} quantities are within 0.1 of their values"
     extra = {"within": right, "listed": count}
+    worst = max(errors.values(), default=0.0)
     return Mark("rae", worst, float(right < count), extra=extra, message=message)
 
 
