@@ -76,24 +76,23 @@ class Finding:
     unique: bool
     deviating: int
     undetermined: Mapping[str, int]
-    shifted: bool = True
-    root_sets: int = 1
+    shifted: bool
+    root_sets: int
 
 
 def prove(
     problem: Problem,
     worlds: Worlds,
     gold: Mapping[str, Formula],
-    heldout: int | None = None,
-    stated: int | None = None,
+    heldout: int,
+    stated: int,
 ) -> Finding:
     """Prove a record by going through every admissible parent set under its disclosure.
 
-    ``worlds`` are held-out worlds, with ``heldout`` their rows (bits; None for all), and then
-    shifted ones. With another ``deviating`` than ``stated`` no row is looked at, which may take
-    minutes where training says little.
+    ``worlds`` are held-out worlds, with ``heldout`` their rows (bits), and then shifted ones. With
+    another ``deviating`` than ``stated`` no row is looked at, which may take minutes where training
+    says little.
     """
-    heldout = worlds.full if heldout is None else heldout
     roots = frozenset(problem.names).difference(gold)
     options = {child: list(_options(problem, worlds, child, roots)) for child in problem.names}
     deviating, unique, shifted = 0, True, True
@@ -115,7 +114,7 @@ def prove(
                 option.complete and set(essential(gold[child])) <= set(option.members)
                 for option in usable
             )
-    for candidate in starts if stated in (None, deviating) else []:
+    for candidate in starts if stated == deviating else []:
         for row in range(heldout.bit_length()):
             for child in _wrong_in_row(options, candidate, worlds, row):
                 wrong[child] |= 1 << row
