@@ -17,8 +17,7 @@ from grader.io.jsonio import clip
 from grader.io.names import did_you_mean
 from grader.io.paths import is_plain, path_inside
 from grader.laboratory.episode import Episode
-from grader.laboratory.replay import replay
-from grader.laboratory.session import Laboratory, RefusedRequest
+from grader.laboratory.session import Laboratory, RefusedRequest, replay
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
 
 Reply = dict[str, Any]

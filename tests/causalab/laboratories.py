@@ -16,8 +16,7 @@ from builder.tracks.causalab.suites import SuiteSetting, read_label
 from grader.laboratory import transcript
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Crystal, Mode, Model, Term
-from grader.laboratory.replay import replay
-from grader.laboratory.session import Laboratory
+from grader.laboratory.session import Laboratory, replay
 from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import check, score
 from grader.scoring.score import verify as verify_answer
