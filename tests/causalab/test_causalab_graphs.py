@@ -21,7 +21,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.model import Mode
 from grader.laboratory.session import Laboratory
-from grader.tracks.causalab.diagnostics import (
+from grader.tracks.causalab.metrics import (
     Evidence,
     class_size,
     diagnose,

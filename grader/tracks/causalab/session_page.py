@@ -14,8 +14,12 @@ from grader.pages.graph import Graph, layered_graph
 from grader.pages.page import Block, Paragraph, Section, SideBySide, Strong, non_empty
 from grader.pages.svg import Svg
 from grader.pages.table import Table
-from grader.tracks.causalab.diagnostics import Evidence, equivalence_sizes, trajectory
-from grader.tracks.causalab.metrics import prediction_metrics
+from grader.tracks.causalab.metrics import (
+    Evidence,
+    equivalence_sizes,
+    prediction_metrics,
+    trajectory,
+)
 from grader.version import __version__
 
 Edge = tuple[str, str]

@@ -19,12 +19,16 @@ from grader.laboratory.hypothesis import (
     parse_hypothesis,
     write_hypothesis,
 )
-from grader.laboratory.replay import replay
-from grader.laboratory.session import Laboratory
+from grader.laboratory.session import Laboratory, replay
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
 from grader.scoring.model import CheckedAnswer, Mark, RawAnswer, Truth
 from grader.scoring.shape import Shape, Task, Variant
-from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
+from grader.tracks.causalab.metrics import (
+    Evidence,
+    diagnose,
+    hypothesis_metrics,
+    prediction_metrics,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +191,6 @@ def verify_checked(task: Task, truth: Truth, checked: CheckedAnswer) -> CheckedA
 
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     """Mark a session: ½ task accuracy + ½ all-edge F1, with all its figures in ``extra``."""
-    # Fits and equivalence classes are loaded only where a session is there to be judged.
-    from grader.tracks.causalab.diagnostics import Evidence, diagnose
-
     session = submission.laboratory
     assert session is not None, "an answer is verified before it is scored"
     committed, hypothesis = session.prediction is not None, session.final_hypothesis

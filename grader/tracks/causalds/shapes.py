@@ -8,23 +8,7 @@ from grader.answers.check import check_csv, check_json, with_bounds, with_known_
 from grader.io.jsonio import pretty_json
 from grader.scoring.model import Truth
 from grader.scoring.shape import Shape, Task, read_variants
-from grader.tracks.causalds.scoring import (
-    both_signs,
-    check_labels,
-    check_value,
-    effect_interval,
-    effect_point,
-    ends_of,
-    exact_answer,
-    exact_name,
-    graph_edges,
-    listed_members,
-    one_of_the_sets,
-    point,
-    point_predictor,
-    prediction_interval,
-    with_unknown_names,
-)
+from grader.tracks.causalds import scoring
 
 
 def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
@@ -44,12 +28,13 @@ def _gold(task: Task, truth: Truth) -> str:
             before, after = target["accepted_before"][0], target["accepted_after"][0]
             return pretty_json({"sign_before": before, "sign_after": after})
         case "interval":
-            ends = (shape.field, "ci_lower", "ci_upper")
-            return pretty_json(dict.fromkeys(ends, truth.value))
+            members = (shape.field, "ci_lower", "ci_upper")
+            return pretty_json(dict.fromkeys(members, truth.value))
         case "number":
             right = truth.value
         case "edges":
-            right = [dict(zip(ends_of(task), edge, strict=True)) for edge in target["edges"]]
+            ends = scoring.ends_of(task)
+            right = [dict(zip(ends, edge, strict=True)) for edge in target["edges"]]
         case "set" | "sets" | "names" if target["category"] != "set":
             right = target["category"]
         case "set":
@@ -75,19 +60,19 @@ METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
 
-_exact = partial(Shape, pool="pass", metric="exact", check=check_json)
-_names = partial(check_json, then=with_unknown_names)
-_label = partial(_exact, score=exact_answer, gold=_gold)
+_exact = partial(Shape, pool="pass", metric="exact", check=check_json, gold=_gold)
+_names = partial(check_json, then=scoring.with_unknown_names)
+_label = partial(_exact, score=scoring.exact_answer)
 _number = partial(
     Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json,
-    gold=_gold, check_truth=check_value,
+    gold=_gold, check_truth=scoring.check_value,
 )  # fmt: skip
 _interval = partial(
     Shape, kind="interval", pool="nrel_interval", metric="interval_score",
-    check=partial(check_json, then=with_bounds), score=effect_interval, gold=_gold,
-    abstention=None, check_truth=check_value,
+    check=partial(check_json, then=with_bounds), score=scoring.effect_interval, gold=_gold,
+    abstention=None, check_truth=scoring.check_value,
 )  # fmt: skip
-_f1 = partial(Shape, pool="f1", metric="f1", check=_names, input_mode="story")
+_f1 = partial(Shape, pool="f1", metric="f1", check=_names, gold=_gold, input_mode="story")
 
 # --- Predictions --------------------------------------------------------------------------------
 
@@ -96,13 +81,13 @@ _ENDS: Final = ("prediction", "lower", "upper")
 
 PREDICTION: Final = Shape(
     "prediction_csv", "predictions", "prediction", "nrel_point", "rmse",
-    partial(check_csv, columns=_POINT), point_predictor, partial(_gold_predictions, columns=_POINT),
-    check_truth=check_labels,
+    partial(check_csv, columns=_POINT), scoring.point_predictor,
+    partial(_gold_predictions, columns=_POINT), check_truth=scoring.check_labels,
 )  # fmt: skip
 PREDICTION_INTERVAL: Final = Shape(
     "prediction_interval_csv", "predictions", "prediction", "nrel_interval", "interval_score",
-    partial(check_csv, columns=_ENDS), prediction_interval,
-    partial(_gold_predictions, columns=_ENDS), check_truth=check_labels,
+    partial(check_csv, columns=_ENDS), scoring.prediction_interval,
+    partial(_gold_predictions, columns=_ENDS), check_truth=scoring.check_labels,
 )  # fmt: skip
 
 
@@ -120,7 +105,8 @@ EFFECT_SIGN: Final = _label(
 )
 SIGNS_BEFORE_AFTER: Final = Shape(
     "signs_before_after", "signs", "sign_before", "pass", "exact",
-    partial(check_json, then=_with_known_signs), both_signs, _gold, labels=ASSOCIATION_SIGNS,
+    partial(check_json, then=_with_known_signs), scoring.both_signs, _gold,
+    labels=ASSOCIATION_SIGNS,
 )  # fmt: skip
 ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
 BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
@@ -139,35 +125,34 @@ SET_COUNT: Final = _label(
     "set_count", "count", "n", labels=SET_WORDS, abstention="non_id", input_mode="story"
 )
 CONDITIONING_VAR: Final = _exact(
-    "conditioning_var", "name", "conditioning_var", check=_names, score=exact_name,
-    gold=_gold,
-)  # fmt: skip
+    "conditioning_var", "name", "conditioning_var", check=_names, score=scoring.exact_name
+)
 ADJUSTMENT_SET: Final = _exact(
-    "adjustment_set", "set", "adjust", check=_names, score=one_of_the_sets, gold=_gold,
+    "adjustment_set", "set", "adjust", check=_names, score=scoring.one_of_the_sets,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
 )  # fmt: skip
 
 # --- Numbers and intervals ----------------------------------------------------------------------
 
-VALUE: Final = _number("value", field="value", score=point)
-DELTA: Final = _number("delta", field="delta", score=point)
-ATE: Final = _number("ate", field="ate", score=effect_point, abstention=None)
-EFFECT_VALUE: Final = _number("effect_value", field="value", score=effect_point, abstention=None)
+VALUE: Final = _number("value", field="value", score=scoring.point)
+DELTA: Final = _number("delta", field="delta", score=scoring.point)
+ATE: Final = _number("ate", field="ate", score=scoring.effect_point, abstention=None)
+EFFECT_VALUE: Final = _number(
+    "effect_value", field="value", score=scoring.effect_point, abstention=None
+)
 ATE_INTERVAL: Final = _interval("ate_interval", field="ate")
 EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
 
 # --- F1 -----------------------------------------------------------------------------------------
 
-EDGES: Final = _f1("edges", "edges", "edges", score=graph_edges, gold=_gold)
-SKELETON_EDGES: Final = _f1(
-    "skeleton_edges", "edges", "skeleton_edges", score=graph_edges, gold=_gold
-)
+EDGES: Final = _f1("edges", "edges", "edges", score=scoring.graph_edges)
+SKELETON_EDGES: Final = _f1("skeleton_edges", "edges", "skeleton_edges", score=scoring.graph_edges)
 ADJUSTMENT_SETS: Final = _f1(
-    "adjustment_sets", "sets", "adjustment_sets", score=listed_members, gold=_gold,
+    "adjustment_sets", "sets", "adjustment_sets", score=scoring.listed_members,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 FORBIDDEN: Final = _f1(
-    "forbidden", "names", "forbidden", score=listed_members, gold=_gold,
+    "forbidden", "names", "forbidden", score=scoring.listed_members,
     labels=SET_WORDS, abstention="non_id",
 )  # fmt: skip
 
