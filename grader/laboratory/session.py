@@ -93,8 +93,7 @@ class Laboratory:
 
         Raises :class:`RefusedRequest`, which costs no budget.
         """
-        request = {"op": "intervene", "name": name, "value": value}
-        node, number = self._checked_setting(name, value, request)
+        node, number = self._checked_setting(name, value)
         done = len(self.readings)
         hidden = self.episode.disturbance
         self._crystal.set(node, number, hidden.sequence[done] if hidden else 0.0)
@@ -197,39 +196,28 @@ class Laboratory:
         else:
             self._append("reprompt", step=len(self.readings), attempt=attempt, error=error)
 
-    def _checked_setting(
-        self, name: object, value: object, request: Mapping[str, object]
-    ) -> tuple[str, float]:
+    def _checked_setting(self, name: object, value: object) -> tuple[str, float]:
         """Return (node, rounded value), or raise ``RefusedRequest``, noted unless closed."""
-        episode = self.episode
         self._refuse_when_closed()
+        episode, number = self.episode, _number(value)
+        node, allowed = episode.node(name), ", ".join(episode.controllable)
+        low, high = episode.ranges.get(node or "", (0.0, 0.0))
         if self.phase != "experiments":
-            self._refuse(
-                "reactor",
-                "the reactor was opened, which ended the experiments; what is left is the "
-                "prediction",
-                request,
-            )
-        node = episode.node(name)
-        allowed = ", ".join(episode.controllable)
-        if node is None:
-            self._refuse("name", f"there is no {clip(name)}; set one of {allowed}", request)
-        if node not in episode.controllable:
-            self._refuse("name", f"{node} cannot be set; set one of {allowed}", request)
-        number, (low, high) = _number(value), episode.ranges[node]
-        if number is None or not low <= round_reading(number) <= high:
-            self._refuse(
-                "value",
-                f"{clip(value)} is not allowed; give a number from {low:g} to {high:g}",
-                request,
-            )
-        if self.remaining <= 0:
-            self._refuse(
-                "budget",
-                f"all {episode.budget} interventions are used; open the reactor or predict",
-                request,
-            )
-        return node, round_reading(number)
+            done = "the reactor was opened, which ended the experiments"
+            code, why = "reactor", f"{done}; what is left is the prediction"
+        elif node is None:
+            code, why = "name", f"there is no {clip(name)}; set one of {allowed}"
+        elif node not in episode.controllable:
+            code, why = "name", f"{node} cannot be set; set one of {allowed}"
+        elif number is None or not low <= round_reading(number) <= high:
+            span = f"from {low:g} to {high:g}"
+            code, why = "value", f"{clip(value)} is not allowed; give a number {span}"
+        elif self.remaining <= 0:
+            done = f"all {episode.budget} interventions are used"
+            code, why = "budget", f"{done}; open the reactor or predict"
+        else:
+            return node, round_reading(number)
+        self._refuse(code, why, {"op": "intervene", "name": name, "value": value})
 
     def _checked_prediction(self, value: object) -> float:
         """Return the prediction; raises :class:`RefusedRequest` outside the ``reactor_range``."""

@@ -11,10 +11,10 @@ from grader.tracks.causalds.figures import (
     compare,
     extend,
     leaderboard_ranks,
+    repeats,
     score_by_reading,
 )
 from grader.tracks.causalds.matched_tasks import bundle
-from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.shapes import CAUSALDS
 
 

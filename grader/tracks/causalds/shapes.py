@@ -92,7 +92,6 @@ PREDICTION_INTERVAL: Final = Shape(
 
 
 def _with_known_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with both signs as labels; raises :class:`Invalid` for another text."""
     return with_known_labels(task, document, "sign_before", "sign_after")
 
 

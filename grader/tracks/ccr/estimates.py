@@ -86,7 +86,6 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> dict[
 
 
 def _truth_of(target: Mapping[str, Any]) -> Answers:
-    """Return the right answers (0 or 1) by rung, in the order of the cases."""
     return {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
 
 

@@ -206,7 +206,6 @@ def check_contexts(truths: Sequence[Truth]) -> None:
 
 
 def _check_deduction(task: Task, truth: Truth) -> None:
-    """Raise ``ValueError`` where a number follows and the truth has none."""
     if truth.target["verdict"] == "value" and truth.value is None:
         raise ValueError("column value: null, though a number follows")
 

@@ -117,14 +117,12 @@ def _estimates(contexts: Sequence[ContextResult]) -> Iterator[Row]:
 
 
 def _details(instance_id: str, compositions: Sequence[Row]) -> dict[str, Any]:
-    """Return what drawings need of compositions."""
     names = ("path", "epsilon", "gamma", "valid", "consistent")
     rows = [{name: row[name] for name in names if name in row} for row in compositions]
     return {"instance_id": instance_id, "compositions": rows}
 
 
 def _context_details(context: ContextResult) -> Row:
-    """Return what the drawings need of one context."""
     return {
         **_details(context.instance_id, context.compositions),
         "nodes": list(context.nodes),

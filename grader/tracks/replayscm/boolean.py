@@ -115,12 +115,10 @@ def _close(open_nodes: list[tuple[str, list[Formula]]]) -> Formula | None:
 
 
 def _arity_fits(operator: str, count: int) -> bool:
-    """Return whether an operator takes so many arguments: "not" 1, others 2 or more."""
     return count == 1 if operator == "not" else count >= 2
 
 
 def _quote(token: str) -> str:
-    """Return a token in ASCII quotes, cut to 30 characters."""
     return ascii(token if len(token) <= 30 else token[:29] + "…")
 
 

@@ -130,18 +130,9 @@ def separating_row(
     return min(found, key=lambda one: one.support)
 
 
-def depths(mechanisms: Mechanisms) -> dict[str, int]:
-    """Return each variable's causal depth: 1 + that of its deepest endogenous parent, or 1."""
-    graph = parents(mechanisms)
-    inner = {child: names & graph.keys() for child, names in graph.items()}
-    found: dict[str, int] = {}
-    for child in TopologicalSorter(inner).static_order():
-        found[child] = 1 + max((found[name] for name in inner[child]), default=0)
-    return found
-
-
 DEEPEST: Final = 3
-"""Edits at this depth and deeper are counted together (Table G.5)."""
+"""Edits at this causal depth, 1 without an endogenous parent, and deeper are counted together
+(Table G.5)."""
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
 """Levels of evidence about one program, each of which begins with the worlds of the one before."""
@@ -252,11 +243,14 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
     return {"wrong_determined": determined, "wrong_undetermined": undetermined}
 
 
-def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
+def _edit_locality(structure: Structure, reference: Mechanisms) -> dict[str, Any]:
     """Return the figures of Tables G.4 and G.5: how many variables of ``reference`` were edited,
     whether one alone with its parents kept or not, and counts by depth."""
     one = len(structure.changed) == 1
-    level = {child: min(depth, DEEPEST) for child, depth in depths(reference).items()}
+    graph, level = parents(reference), dict[str, int]()
+    inner = {child: names & graph.keys() for child, names in graph.items()}
+    for child in TopologicalSorter(inner).static_order():
+        level[child] = min(DEEPEST, 1 + max((level[name] for name in inner[child]), default=0))
     counted = {
         "vars": reference,
         "changed": structure.changed,
@@ -301,7 +295,6 @@ def _why_no_alternative(train: Replay, structure: Structure, pair: float, witnes
 
 
 def _gold(task: Task, truth: Truth) -> str:
-    """Return the hidden program's mechanisms, and roots that the task hides, as JSON."""
     roots = {"roots": truth.target["roots"]} if task.inputs["roots"] is None else {}
     return pretty_json({"mechanisms": truth.target["gold"], **roots})
 

@@ -160,7 +160,6 @@ def _figures(metrics: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
 
 
 def _minus(first: "NDArray[Any]", base: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
-    """Return the figures of ``first`` minus those of ``base``."""
     ours, theirs = _figures(first), _figures(base)
     return {name: ours[name] - theirs[name] for name in ours}
 

@@ -17,7 +17,7 @@ from grader.io.schemas import first_problem
 from grader.reports.build import spread_of
 from grader.scoring.model import Score
 from grader.statistics.paired_tests import compare_points, difference, sign_test
-from grader.tracks.causalds.repeats import pass_all_k, pass_at_k, repeats
+from grader.tracks.causalds.figures import pass_all_k, pass_at_k, repeats
 
 
 def test_the_sign_test_counts_every_outcome() -> None:
