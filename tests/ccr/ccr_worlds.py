@@ -17,8 +17,8 @@ from grader.reports.table import ScoreTable, TrackResults
 from grader.scoring.model import CheckedAnswer, RawAnswer, Score, TrackSummary, Truth
 from grader.scoring.score import check, score, score_answer
 from grader.scoring.shape import Task
+from grader.tracks.ccr import contexts_of, summarise
 from grader.tracks.ccr.contexts import ContextResult
-from grader.tracks.ccr.summary import contexts_of, summarise
 
 FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 """The paper's running example: eight variables, three components, cutpoints C and D."""

@@ -15,10 +15,9 @@ from baselines.ccr import global_wrong, naive, noise, perfect, shifted_model
 from baselines.exam import OpenedExam
 from baselines.systems import answer_tasks, named_systems
 from grader.pipeline import merge_attempts
-from grader.tracks.ccr import algorithm
+from grader.tracks.ccr import algorithm, contexts_of
+from grader.tracks.ccr.algorithm import estimate, resample, weights_of
 from grader.tracks.ccr.contexts import ContextResult
-from grader.tracks.ccr.estimates import estimate, resample, weights_of
-from grader.tracks.ccr.summary import contexts_of
 
 NODES = ("X", "C", "D", "Y")
 VALUES = {"XC": 0.5, "CD": 0.4, "DY": 0.6, "XD": 0.2, "CY": 0.24, "XY": 0.12}

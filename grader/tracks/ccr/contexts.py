@@ -17,6 +17,9 @@ from typing import Any, Final
 
 from grader.scoring.model import CheckedAnswer, Score, Truth
 from grader.tracks.ccr.algorithm import (
+    MAX_INVALID,
+    MEASURES,
+    RUNGS,
     VALID_SHARE,
     Class,
     Composition,
@@ -29,13 +32,14 @@ from grader.tracks.ccr.algorithm import (
     class_of,
     compose_pn_ps,
     error_or_none,
+    exact_of,
     is_complete,
     is_near_valid,
     is_within_delta,
     paths,
     product,
+    resample,
 )
-from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, RUNGS, exact_of, resample
 
 CONTEXT: Final = "simulation.context"
 """The name of the floor of a context that is asked about in full, beside those of variants."""

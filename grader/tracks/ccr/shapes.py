@@ -17,23 +17,21 @@ from grader.io.jsonio import clip, pretty_json
 from grader.scoring.model import CheckedAnswer, Mark, Truth
 from grader.scoring.shape import Shape, Task, read_variants
 from grader.tracks.ccr.algorithm import (
-    VALID_SHARE,
-    agrees,
-    is_near_valid,
-    is_within_delta,
-    relative_error,
-)
-from grader.tracks.ccr.contexts import stated_errors
-from grader.tracks.ccr.estimates import (
     INVALID,
     RUNGS,
+    VALID_SHARE,
     Answers,
+    agrees,
     cells_of,
     estimate,
     exact_of,
+    is_near_valid,
+    is_within_delta,
+    relative_error,
     resample,
     weights_of,
 )
+from grader.tracks.ccr.contexts import stated_errors
 
 MAX_TREE: Final = 12
 """Variables of a cut tree, whose paths double with each; ``schemas/truth/ccr.json`` has it too."""

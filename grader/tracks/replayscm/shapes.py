@@ -5,7 +5,7 @@ variable is a parent when flipping it can change the mechanism's value, whatever
 mentions (§3, Table C.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from graphlib import TopologicalSorter
@@ -39,20 +39,6 @@ from grader.tracks.replayscm.submission import ProgramAnswer, check, check_input
 Mechanisms = Mapping[str, Formula]
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """A program's graph and local functions against a reference, over the reference's children.
-
-    Of the ``metrics``, ``parent_shd``, ``parent_missed`` and ``parent_added`` count edges, and the
-    others are shares, or 1 and 0. ``changed`` are the variables whose functions differ,
-    ``parents_changed`` those whose parent sets do.
-    """
-
-    metrics: Mapping[str, float]
-    changed: tuple[str, ...]
-    parents_changed: tuple[str, ...]
-
-
 def edges_of(mechanisms: Mechanisms) -> set[tuple[str, str]]:
     """Return the edges from a functional parent to its child."""
     return {(parent, child) for child, names in parents(mechanisms).items() for parent in names}
@@ -63,13 +49,20 @@ def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
     return {child: frozenset(essential(formula)) for child, formula in mechanisms.items()}
 
 
-def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
-    """Compare ``mechanisms`` with ``reference``, both with the same endogenous variables."""
+def compare(
+    mechanisms: Mechanisms, reference: Mechanisms
+) -> tuple[dict[str, float], list[str], list[str]]:
+    """Return metrics of a program's graph and local functions against those of a reference, the
+    variables whose functions differ, and those whose parent sets do.
+
+    Both have the same endogenous variables. ``parent_shd``, ``parent_missed`` and ``parent_added``
+    count edges, the other metrics are shares, or 1 and 0.
+    """
     ours, theirs = parents(mechanisms), parents(reference)
     mine, gold = edges_of(mechanisms), edges_of(reference)
     common = len(mine & gold)
-    moved = tuple(name for name in reference if ours[name] != theirs[name])
-    changed = tuple(name for name in reference if not equivalent(mechanisms[name], reference[name]))
+    moved = [name for name in reference if ours[name] != theirs[name]]
+    changed = [name for name in reference if not equivalent(mechanisms[name], reference[name])]
     children = len(reference)
     metrics = {
         "parent_recall": common / len(gold) if gold else 1.0,
@@ -82,7 +75,7 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
         "local_match": 1 - len(changed) / children,
         "local_full": int(not changed),
     }
-    return Structure(metrics, changed, moved)
+    return metrics, changed, moved
 
 
 def total_size(mechanisms: Mechanisms) -> int:
@@ -178,9 +171,9 @@ def induction(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         **by_place((problem.training, heldout), gold, program.mechanisms),
     }
     if root_exact:
-        structure = compare(program.mechanisms, gold)
-        extra |= structure.metrics
-        extra["alternative"] = int(train.exact and bool(structure.changed))
+        metrics, changed, _ = compare(program.mechanisms, gold)
+        extra |= metrics
+        extra["alternative"] = int(train.exact and bool(changed))
     loss = float(not (heldout_exact and root_exact))
     message = _why(train, test, root_exact)
     return Mark("heldout_exact", float(heldout_exact), loss, extra=extra, message=message)
@@ -193,13 +186,13 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
     assert answer.intervention is not None and answer.witness is not None
     reference = make_program(problem.roots, problem.reference)
     train = replay(program, problem.training)
-    structure = compare(program.mechanisms, problem.reference)
-    success = train.exact and bool(structure.changed)
+    metrics, changed, moved = compare(program.mechanisms, problem.reference)
+    success = train.exact and bool(changed)
     name, value = answer.intervention
     known = name in problem.names
     pair = cell = best = 0.0
     witness = False
-    if known and structure.changed:
+    if known and changed:
         pair, cell = separation(reference, program, name, value)
         best = best_separation(reference, program)
         witness = shows_difference(reference, program, name, value, answer.witness)
@@ -208,7 +201,7 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         "train_exact": int(train.exact),
         "train_world_exact": train.world_rate,
         "train_cell": train.cell_rate,
-        "distinct": int(bool(structure.changed)),
+        "distinct": int(bool(changed)),
         "alternative": int(success),
         "experiment_valid": int(known),
         "separates": int(success and pair > 0),
@@ -217,11 +210,11 @@ def alternative(task: Task, truth: Truth, answer: ProgramAnswer) -> Mark:
         "cell_difference": cell if success else None,
         "optimality": pair / best if success and best > 0 else None,
         "joint": int(joint),
-        **structure.metrics,
+        **metrics,
     }
     if success:
-        extra |= _edit_locality(structure, problem.reference)
-    message = "" if joint else _why_no_alternative(train, structure, pair, witness)
+        extra |= _edit_locality(changed, moved, problem.reference)
+    message = "" if joint else _why_no_alternative(train, changed, pair, witness)
     return Mark("joint_success", float(joint), float(not joint), extra=extra, message=message)
 
 
@@ -243,24 +236,26 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
     return {"wrong_determined": determined, "wrong_undetermined": undetermined}
 
 
-def _edit_locality(structure: Structure, reference: Mechanisms) -> dict[str, Any]:
+def _edit_locality(
+    changed: Sequence[str], moved: Sequence[str], reference: Mechanisms
+) -> dict[str, int]:
     """Return the figures of Tables G.4 and G.5: how many variables of ``reference`` were edited,
     whether one alone with its parents kept or not, and counts by depth."""
-    one = len(structure.changed) == 1
+    one = len(changed) == 1
     graph, level = parents(reference), dict[str, int]()
     inner = {child: names & graph.keys() for child, names in graph.items()}
     for child in TopologicalSorter(inner).static_order():
         level[child] = min(DEEPEST, 1 + max((level[name] for name in inner[child]), default=0))
     counted = {
         "vars": reference,
-        "changed": structure.changed,
-        "moved": [child for child in structure.changed if child in structure.parents_changed],
+        "changed": changed,
+        "moved": [child for child in changed if child in moved],
     }
     return {
-        "changed": len(structure.changed),
+        "changed": len(changed),
         "one_variable_edit": int(one),
-        "one_variable_same_parents": int(one and not structure.parents_changed),
-        "one_variable_new_parents": int(one and bool(structure.parents_changed)),
+        "one_variable_same_parents": int(one and not moved),
+        "one_variable_new_parents": int(one and bool(moved)),
         **{
             f"{what}_depth_{depth}": sum(level[child] == depth for child in children)
             for what, children in counted.items()
@@ -283,9 +278,9 @@ def _why(train: Replay, test: Replay, root_exact: bool) -> str:
     return ""
 
 
-def _why_no_alternative(train: Replay, structure: Structure, pair: float, witness: bool) -> str:
+def _why_no_alternative(train: Replay, changed: list[str], pair: float, witness: bool) -> str:
     """Return the first thing wrong with an alternative, "" if none; ``pair`` is its separation."""
-    if not structure.changed:
+    if not changed:
         return "the program is the reference: no mechanism is another function"
     if not train.exact:
         return f"{train.cells_wrong} of {train.cells} training cells differ"

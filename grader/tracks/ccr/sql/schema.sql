@@ -1,4 +1,4 @@
--- What Algorithm 1 says of a submission; filled by grader/tracks/ccr/summary.py.
+-- What Algorithm 1 says of a submission; filled by grader/tracks/ccr/__init__.py.
 CREATE TEMP TABLE ccr_pairs (
     instance_id   VARCHAR NOT NULL,
     quantity      VARCHAR NOT NULL,   -- its place in the cut tree, such as X1X3
