@@ -98,58 +98,51 @@ class Episode:
         Each fits its schema (``inputs/causalab`` and ``truth/causalab``), which is not asked again.
         """
         try:
-            return cls._parse(task_id, public, private)
+            target = public["target"]["name"]
+            names = [entry["name"] for entry in public["variables"]]
+            ranges = {
+                name: _range(entry["low"], entry["high"], f"public.variables.{name}")
+                for name, entry in zip(names, public["variables"], strict=True)
+            }
+            if len({*names, target}) != len(names) + 1:
+                raise EpisodeError("public.variables: a name appears twice")
+            equations = {
+                node: [Term(t["parent"], float(t["linear"]), float(t["quadratic"])) for t in terms]
+                for node, terms in private["equations"].items()
+            }
+            parents = {term.parent for terms in equations.values() for term in terms}
+            if strangers := (equations.keys() | parents) - {*names, target}:
+                raise EpisodeError(f"private.equations: {min(strangers)} is no node")
+            for node, terms in equations.items():
+                if len({term.parent for term in terms}) != len(terms):
+                    raise EpisodeError(f"private.equations.{node}: a parent appears twice")
+            squares = [t.quadratic for terms in equations.values() for t in terms]
+            if public["family"] == "linear" and any(squares):
+                raise EpisodeError("private.equations: a square in the linear family")
+            low, high = public["reactor_range"]
+            budget = int(public["budget"])
+            disturbance = _disturbance(private["disturbance"], {*names, target})
+            if disturbance is not None and len(disturbance.sequence) < budget:
+                raise EpisodeError("private.disturbance.sequence: shorter than the budget")
+            episode = cls(
+                task_id=task_id,
+                public=public,
+                private=private,
+                ranges=ranges,
+                model=Model.make(names, target, equations, float(private["base"])),
+                mode=public["mode"],
+                family=public["family"],
+                budget=budget,
+                tolerance=float(public["tolerance"]),
+                reactor_range=_range(low, high, "public.reactor_range"),
+                disturbance=disturbance,
+            )
+            _check_agreement(episode)
+            return episode
         except (LookupError, OverflowError) as error:
             raise EpisodeError(f"malformed: {type(error).__name__}: {error}") from None
         except CycleError as error:
-            circle = min(error.args[1])
-            raise EpisodeError(f"equations: a circle through {circle}") from None
-
-    @classmethod
-    def _parse(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        """Return the episode; raises ``EpisodeError``, or Python's own errors for wrong members."""
-        target = public["target"]["name"]
-        names = [entry["name"] for entry in public["variables"]]
-        ranges = {
-            entry["name"]: _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
-            for entry in public["variables"]
-        }
-        if len({*names, target}) != len(names) + 1:
-            raise EpisodeError("public.variables: a name appears twice")
-        equations = {
-            node: [Term(t["parent"], float(t["linear"]), float(t["quadratic"])) for t in terms]
-            for node, terms in private["equations"].items()
-        }
-        parents = {term.parent for terms in equations.values() for term in terms}
-        if strangers := (equations.keys() | parents) - {*names, target}:
-            raise EpisodeError(f"private.equations: {min(strangers)} is no node")
-        for node, terms in equations.items():
-            if len({term.parent for term in terms}) != len(terms):
-                raise EpisodeError(f"private.equations.{node}: a parent appears twice")
-        if public["family"] == "linear" and any(
-            t.quadratic for ts in equations.values() for t in ts
-        ):
-            raise EpisodeError("private.equations: a square in the linear family")
-        low, high = public["reactor_range"]
-        budget = int(public["budget"])
-        disturbance = _disturbance(private["disturbance"], {*names, target})
-        if disturbance is not None and len(disturbance.sequence) < budget:
-            raise EpisodeError("private.disturbance.sequence: shorter than the budget")
-        episode = cls(
-            task_id=task_id,
-            public=public,
-            private=private,
-            ranges=ranges,
-            model=Model.make(names, target, equations, float(private["base"])),
-            mode=public["mode"],
-            family=public["family"],
-            budget=budget,
-            tolerance=float(public["tolerance"]),
-            reactor_range=_range(low, high, "public.reactor_range"),
-            disturbance=disturbance,
-        )
-        _check_agreement(episode)
-        return episode
+            raise EpisodeError(f"equations: a circle through {min(error.args[1])}") from None
 
     @property
     def target(self) -> str:

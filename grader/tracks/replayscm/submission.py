@@ -204,7 +204,15 @@ def _legal_program(
     problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]
 ) -> BooleanProgram:
     """Return the program of these roots and mechanisms, or raise ``Invalid`` if not legal."""
-    _check_keys(problem, roots, mechanisms)
+    wanted = set(problem.names) - set(roots)
+    absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
+    if absent:
+        raise Invalid("wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}")
+    if extra:
+        raise Invalid(
+            "wrong_variables",
+            f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
+        )
     formulas = {}
     for child, text in sorted(mechanisms.items()):
         try:
@@ -256,19 +264,6 @@ def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str,
             f"at /roots: {clip(roots)} is not {ROOTS} different variables of the task",
         )
     return tuple(roots)
-
-
-def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
-    """Raise ``Invalid`` unless exactly the variables that are no roots have mechanisms."""
-    wanted = set(problem.names) - set(roots)
-    absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
-    if absent:
-        raise Invalid("wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}")
-    if extra:
-        raise Invalid(
-            "wrong_variables",
-            f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
-        )
 
 
 def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
