@@ -104,7 +104,8 @@ class _Parser:
                 f"there is no member {clip(strange[0])}; give only {', '.join(_MEMBERS)}"
             )
         edges = self._edges(document["edges"])
-        base, coefficients = self._coefficients(document["coefficients"])
+        coefficients = self._coefficients(document["coefficients"])
+        base = coefficients.pop(BASE)
         equation = self._equation(document["freq_equation"])
         has_base, stated_base = BASE in equation, equation.pop(BASE, None)
         self._check_agreement(edges, coefficients, equation)
@@ -119,7 +120,6 @@ class _Parser:
         return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
-        """Return the node that ``name`` means; ``BadHypothesis``, beginning ``where``, if none."""
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
         if node is None:
             declared = ", ".join(dict.fromkeys(self._spellings.values()))
@@ -157,13 +157,13 @@ class _Parser:
             ) from None
         return frozenset(edges)
 
-    def _coefficients(self, value: object) -> tuple[float | None, Equation]:
-        """Return (base, coefficients by (parent, power 1 or 2)), None for each null."""
+    def _coefficients(self, value: object) -> Equation:
+        """Return the coefficients by term, the base among them, None for each null."""
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:
             raise BadHypothesis("coefficients: too many entries")
-        base, found = None, Equation()
+        found = Equation()
         for key, number in value.items():
             if isinstance(number, bool) or not isinstance(number, int | float | None):
                 raise BadHypothesis(
@@ -171,11 +171,7 @@ class _Parser:
                 )
             if not abs(number or 0) <= MAX_COEFFICIENT:
                 raise BadHypothesis(f"coefficients: {clip(key)} is beyond ±{MAX_COEFFICIENT:g}")
-            coefficient = None if number is None else float(number)
-            if key == "base":
-                base = coefficient
-                continue
-            term = self._term(key)
+            term = BASE if key == "base" else self._term(key)
             if term is None:
                 forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
                 raise BadHypothesis(
@@ -184,8 +180,8 @@ class _Parser:
                 )
             if term in found:
                 raise BadHypothesis(f"coefficients: {clip(key)} is given twice; keep one")
-            found[term] = coefficient
-        return base, found
+            found[term] = None if number is None else float(number)
+        return found
 
     def _term(self, key: str) -> Term | None:
         """Return the (parent, power) that a coefficient's name means, None if it means none."""
@@ -201,7 +197,6 @@ class _Parser:
         return ", ".join(dict.fromkeys(n for n in self._spellings.values() if n != self._target))
 
     def _equation(self, text: object) -> Equation:
-        """Return the target's equation in a text with or without its left side ``target =``."""
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
         left, equals, right = text.partition("=")
@@ -262,7 +257,6 @@ class _Parser:
 
 
 def _check_equal(what: str, written: float, given: float | None) -> None:
-    """Raise ``BadHypothesis`` unless the equation's number is the coefficient that was given."""
     if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
         raise BadHypothesis(
             f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "

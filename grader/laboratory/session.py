@@ -220,7 +220,6 @@ class Laboratory:
         self._refuse(code, why, {"op": "intervene", "name": name, "value": value})
 
     def _checked_prediction(self, value: object) -> float:
-        """Return the prediction; raises :class:`RefusedRequest` outside the ``reactor_range``."""
         number = _number(value)
         low, high = self.episode.reactor_range
         if number is None or not low <= number <= high:
@@ -241,14 +240,12 @@ class Laboratory:
         raise RefusedRequest(code, message)
 
     def _append(self, event: str, **members: Any) -> None:
-        """Add a line, sealed to the one before it, to the transcript."""
         previous = self.transcript[-1]["digest"] if self.transcript else ""
         content = {"index": len(self.transcript), "event": event, **members}
         self.transcript.append(seal(content, previous, self._key))
 
 
 def _number(value: object) -> float | None:
-    """Return a finite number as a float, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -50,8 +50,6 @@ _MAIN: Final = re.compile(r"main-(\d+) (\d+)o(\d+)i")
 _SCALING: Final = re.compile(r"(\d+)o(\d+)i-(\d+) \S+")
 _OTHER: Final = re.compile(r"\S+ (\d+)o(\d+)i")
 _VARIED: Final = re.compile(r"(.+?)(?:-(\d+))? \d+o\d+i")
-_BASE_SIZE: Final = 4
-"""The size of suites whose names have none (hidden and quadratic ones)."""
 _DRAWN: Final = 6
 
 _FORMATS: Final[Mapping[str, Format]] = {
@@ -60,12 +58,10 @@ _FORMATS: Final[Mapping[str, Format]] = {
 
 
 def _spot(rates: Rates) -> Point:
-    """Return a suite's place in the figure: (task accuracy, all-edge F1)."""
     return rates["accuracy"], rates["edge_f1"]
 
 
 def _cloud(title: str, rows: Sequence[Rates], arrows: Sequence[Rates]) -> Svg:
-    """Draw suites by task accuracy and all-edge F1, each named on hovering."""
     spots = [{**row, "value": _spot(row)} for row in rows]
     return clouds(title, spots, Axis("task accuracy"), Axis("all-edge F1"), arrows=arrows)
 
@@ -254,14 +250,15 @@ def against_main(parts: Sequence[Part]) -> list[Svg]:
 
 
 def _size_of_base(label: str) -> int | None:
-    """Return the size of the main suite that a suite varies; None for main, scaling, wide."""
+    """Return the size of the main suite that a suite varies (4 for hidden ones, and those whose
+    names have none); None for main, scaling, wide."""
     match = _VARIED.fullmatch(label)
     if match is None or _main_size(label) is not None or _SCALING.fullmatch(label):
         return None
     name, size = match.groups()
     if name.endswith("-wide"):
         return None
-    return _BASE_SIZE if size is None or name.startswith("hidden") else int(size)
+    return 4 if size is None or name.startswith("hidden") else int(size)
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:

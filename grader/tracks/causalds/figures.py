@@ -36,13 +36,8 @@ SMALL_EXAM: Final = 5_000
 MEDIANS: Final[Mapping[str, Collection[str]]] = {"paper": ("nrel_point", "f1"), "fixed": ()}
 """The pools of which a reading takes the median; of the others, the mean of the capped losses."""
 
-TaskLoss = tuple[str, str, float]
-"""Instance, pool and loss of one task in one reading."""
 
-Members = dict[str, Any]
-
-
-def extend(track: Members, results: TrackResults) -> None:
+def extend(track: dict[str, Any], results: TrackResults) -> None:
     """Fill in readings, costs for quality, calibration and ablations of a part, in place."""
     table, own = results.table, results.scores
     draws = None
@@ -78,7 +73,7 @@ def extend(track: Members, results: TrackResults) -> None:
         track["matched"] = found
 
 
-def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
+def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[tuple[str, str, float]]]:
     """Return (instance, pool, loss) of tasks by reading; the paper's drops some tasks."""
     ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
     return {
@@ -91,8 +86,11 @@ def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[TaskLoss]]:
     }
 
 
-def score_replicates(draws: Draws, losses: Iterable[TaskLoss], reading: str) -> list[float | None]:
-    """Return replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where a draw is empty.
+def score_replicates(
+    draws: Draws, losses: Iterable[tuple[str, str, float]], reading: str
+) -> list[float | None]:
+    """Return replicates of CausalDSScore (Eq. 4) from (instance, pool, loss) of tasks, one per
+    draw; ``None`` where a draw is empty.
 
     A pool of means adds its sum of losses, a pool of medians as many medians as it has tasks.
     """
@@ -142,7 +140,7 @@ def quality(
     return found
 
 
-def _fill_slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
+def _fill_slice_intervals(track: dict[str, Any], table: ScoreTable, draws: Draws) -> None:
     """Fill in the intervals of points, skill and CausalDSScore of every slice."""
     rows = table.query("causalds/slice_losses")
     for (axis, level), members in groupby(rows, itemgetter("axis", "level")):
@@ -170,7 +168,7 @@ def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Dr
     return draws.means(sum_by_instance((row["instance_id"], row[member]) for row in column))
 
 
-def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
+def _calibration(table: ScoreTable, draws: Draws | None) -> list[dict[str, Any]]:
     """Return a row a variant: coverage, its 95% interval (None without draws), width (Table 6).
 
     The interval is Wilson's where every interval holds the truth or does not, as those of effects
@@ -190,10 +188,7 @@ def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
     return found
 
 
-Part = Mapping[str, Any]
-
-
-def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
+def compare(pairs: Pairs, first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return the comparison of points by pool, and of CausalDSScore in both readings.
 
     ``first`` and ``second`` are the causalds parts of two reports. Differences are first minus

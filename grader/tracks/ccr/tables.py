@@ -36,12 +36,10 @@ QUADRANTS: Final = ("vc", "vi", "ic", "ii")
 FARTHEST: Final = 0.5
 """Errors that are larger are drawn here, and so are those of what was not estimated."""
 
-Context = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
 def _signed_rank(differences: Sequence[float]) -> Cell:
-    """Return the p-value of paired differences and their number; a dash without any."""
     if not differences:
         return Cell("–")
     p = signed_rank(differences)
@@ -187,7 +185,6 @@ def _curve_rows(parts: Sequence[Part], axis: str) -> Rows:
 
 
 def _error_curve(parts: Sequence[Part], axis: str, across: str) -> list[Svg]:
-    """Draw the mean error of the pairs over an axis, a line a system; [] without any."""
     found = [
         {**row, "series": row[SYSTEM], "value": row["mean_rae"]} for row in _curve_rows(parts, axis)
     ]
@@ -247,7 +244,7 @@ def trees(parts: Sequence[Part]) -> list[Block]:
     return [Paragraph(note, note=True), *found] if found else []
 
 
-def commuting(context: Context) -> tuple[int, int]:
+def commuting(context: Mapping[str, Any]) -> tuple[int, int]:
     """Return how many direct and composed paths are valid, and how many there are (Fig. 8)."""
     ends = {(line["path"][0], line["path"][-1]) for line in context["compositions"]}
     direct = [line["valid"] for line in context["pairs"] if tuple(line["pair"]) in ends]
@@ -255,7 +252,7 @@ def commuting(context: Context) -> tuple[int, int]:
     return sum(direct) + sum(composed), len(direct) + len(composed)
 
 
-def cut_tree(context: Context) -> Svg:
+def cut_tree(context: Mapping[str, Any]) -> Svg:
     """Draw one cut tree: its pairs as edges, valid compositions as broad bands under them."""
     nodes, step, left = list(context["nodes"]), 74, 34
     base = left + 16 * len(nodes)

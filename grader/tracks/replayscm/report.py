@@ -94,12 +94,7 @@ def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
     ]
 
 
-Figures = Mapping[str, Mapping[str, float]]
-"""Program, metric: the figures of one pool."""
-
-
-def _subset(values: Figures, name: str) -> list[str]:
-    """Return the sorted programs of a pool in the subset ``name`` of ``SUBSETS``."""
+def _subset(values: Mapping[str, Mapping[str, float]], name: str) -> list[str]:
     return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
 
 
@@ -119,7 +114,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _deltas(
-    values: Mapping[str, Figures], first: str, second: str, subset: str
+    values: Mapping[str, Mapping[str, Mapping[str, float]]], first: str, second: str, subset: str
 ) -> list[dict[str, Any]]:
     """Return each metric's mean of first minus second pool, over both's programs in ``subset``."""
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
