@@ -3,7 +3,6 @@
 from typing import Final
 
 from grader.io.schemas import add_folder
-from grader.scoring.shape import Variant
 from grader.scoring.track import Track
 from grader.tracks.causalab import TRACK as CAUSALAB
 from grader.tracks.causalds import TRACK as CAUSALDS
@@ -25,8 +24,3 @@ def register(track: Track) -> None:
 
 VARIANTS: Final = tuple(spec for track in TRACKS.values() for spec in track.variants)
 """Every way of asking one question: the shared vocabulary of builder, grader and tests."""
-
-
-def variant(track: str, key: str) -> Variant:
-    """Return the variant ``family.variant`` of a track; raises ``KeyError`` without one."""
-    return TRACKS[track].variant(key)

@@ -9,13 +9,13 @@ import pytest
 from causal_exams.attempts import Attempt, from_harbor, from_mini_swe, write_answers
 from grader.errors import UsageError
 from grader.scoring.shape import Task
-from grader.tracks import variant
+from grader.tracks.causalds import TRACK as GRADER
 
 IDS = ("cds-0123456789abcdef", "cds-fedcba9876543210")
 
 
 def task(task_id: str) -> Task:
-    spec = variant("causalds", "effect_estimate.ate_point")
+    spec = GRADER.variant("effect_estimate.ate_point")
     shape, file = spec.shape.name, f"{task_id}.json"
     return Task(task_id, "i", spec, "clean", "data", "", shape, file, {"rows": 0})
 

@@ -21,7 +21,7 @@ from grader.scoring.model import RawAnswer, Score, Truth
 from grader.scoring.score import check, score
 from grader.scoring.score import verify as verify_answer
 from grader.scoring.shape import Task
-from grader.tracks import variant
+from grader.tracks.causalab import TRACK as GRADER
 from grader.tracks.causalab.shapes import sign
 
 DISPLAYS = {
@@ -180,7 +180,7 @@ def audit(built: BuiltInstance) -> list[str]:
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
     public, private, name = row["public"], row["private"], row["task_id"]
     task = Task(
-        name, "instance", variant("causalab", f"laboratory.{public['family']}"),
+        name, "instance", GRADER.variant(f"laboratory.{public['family']}"),
         private["regime"], "prompt", "", "laboratory_jsonl", f"{name}.jsonl", public,
     )  # fmt: skip
     frequency = private["frequency"]

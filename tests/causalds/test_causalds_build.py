@@ -31,7 +31,7 @@ from builder.tracks.causalds.exams.candidates import label_class
 from builder.tracks.causalds.make.scene import column_order
 from builder.tracks.causalds.track import MAX_ATTEMPTS, TRACK
 from grader.errors import UsageError
-from grader.tracks import variant
+from grader.tracks.causalds import TRACK as GRADER
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +44,7 @@ def test_ids_follow_the_contract_and_say_nothing_else() -> None:
             detail = world(built)["task_details"].get(task["task_id"])
             label = key if detail is None else f"{key}/of {detail}"
             assert task["task_id"] == public_id("cds", spec.id_key, label)
-            assert task["answer_file"] == task["task_id"] + variant("causalds", key).shape.suffix
+            assert task["answer_file"] == task["task_id"] + GRADER.variant(key).shape.suffix
             assert task["instance_id"] == spec.instance_id
     identifiers = [task["task_id"] for built in public() for task in rows(built, "")]
     assert len(set(identifiers)) == len(identifiers)

@@ -15,7 +15,7 @@ from builder.tracks.causalds.rows import PRIVATE_CONFIGS
 from builder.tracks.causalds.rows import SCHEMAS as TABLES
 from grader.io.jsonio import canonical_json
 from grader.tracks import TRACKS as GRADED
-from grader.tracks import variant
+from grader.tracks.causalds import TRACK as GRADER
 
 VARIANTS = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
 MOTIFS = ("chain", "fork")
@@ -60,7 +60,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     values = stream(attempt_key(spec.key, 0), "data").normal(size=(2, 50))
     tasks, truths = [], []
     for key in VARIANTS if settings["variant"] is None else (settings["variant"],):
-        task_id, asked = public_id("cds", spec.id_key, key), variant(NAME, key)
+        task_id, asked = public_id("cds", spec.id_key, key), GRADER.variant(key)
         prompt = f"Wie groß ist es? {values[0, 0]:.4f}"
         tasks.append(task_row(task_id, scene, asked, prompt, {}, input_mode="data"))
         number = TrueValue(float(values.mean()), 0.001234567891, 512, "rqmc")

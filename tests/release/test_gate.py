@@ -28,7 +28,7 @@ from grader.release.exam import Exam
 from grader.reports.build import GradedSubmission
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task
-from grader.tracks import variant
+from grader.tracks.causalds import TRACK as GRADER
 
 
 def test_a_fresh_build_passes_every_check(built: Path) -> None:
@@ -270,7 +270,7 @@ FAMILIES = {"family": {"collider_phenomenon": {"requested": 9.0, "realised": 9}}
 
 
 def _task(number: int, key: str = BOOLEAN, instance: int | None = None) -> Task:
-    spec = variant("causalds", key)
+    spec = GRADER.variant(key)
     name = f"cds-{number:016x}"
     told = (name, f"scene-{number if instance is None else instance}", spec, "clean")
     return Task(*told, spec.shape.input_mode, "", spec.shape.name, name + spec.shape.suffix, {})

@@ -20,7 +20,6 @@ from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
 from builder.tracks.causalab.plan import TRACK_NAME, EpisodeSettings, GraphPlan, plan_graphs
 from builder.tracks.causalab.suites import SUITES, label
-from grader.tracks import variant as variant_of
 from grader.tracks.causalab import TRACK as GRADER
 
 INPUTS: Final = frozenset(
@@ -49,7 +48,7 @@ def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str,
         episode = label(suite, setting)
         name = public_id("lab", spec.id_key, episode)
         labels[name] = episode
-        variant = variant_of(TRACK_NAME, suite.variant)
+        variant = GRADER.variant(suite.variant)
         prompt = write_prompt(public, name, name + variant.shape.suffix)
         view = private["regime"]
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, public, view=view))

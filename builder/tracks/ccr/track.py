@@ -32,7 +32,6 @@ from builder.tracks.ccr.sampling import (
 )
 from builder.tracks.ccr.themes import THEMES, Words
 from grader.scoring.shape import Variant
-from grader.tracks import variant as variant_of
 from grader.tracks.ccr import TRACK as GRADER
 from grader.tracks.ccr.contexts import CONTEXT
 
@@ -55,7 +54,7 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     built: dict[str, list[Row]] = {"ccr": [], "ccr_truth": []}
     audited = {}
     for task in tasks:
-        name, variant = name_of(task.label), variant_of(TRACK_NAME, task.variant)
+        name, variant = name_of(task.label), GRADER.variant(task.variant)
         exact = None if task.value is None else rows.TrueValue(float(task.value))
         place = name, spec.instance_id
         built["ccr"].append(rows.task_row(*place, variant, task.prompt, task.inputs))

@@ -34,7 +34,6 @@ from builder.tracks.replayscm.tables import Flags, PartialTables, stack, tabulat
 from builder.tracks.replayscm.worlds import ReplayWorld, shift_world, worlds_json
 from grader.io.jsonio import canonical_json
 from grader.scoring.shape import Task
-from grader.tracks import variant as variant_of
 from grader.tracks.replayscm import TRACK as GRADER
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
@@ -156,7 +155,7 @@ def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[st
         labels[name] = pool.label
         target = task_truth(made, pool, plan.matched, key)
         truths.append(rows.truth_row(name, spec.instance_id, pool.label, target))
-        variant = variant_of(TRACK_NAME, pool.variant)
+        variant = GRADER.variant(pool.variant)
         inputs = task_inputs(made, pool, target["determined"])
         prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))

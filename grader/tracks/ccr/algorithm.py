@@ -290,11 +290,11 @@ def additive_errors(exact: Mapping[Name, float], estimates: Mapping[Name, float 
 
 
 def compose_pn_ps(
-    estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str]
+    estimates: Mapping[PairName, Mapping[str, float]], path: Sequence[str]
 ) -> tuple[float, float] | None:
     """Return (PN, PS) along a path (Eq. B.28, B.29), None where a pair has no estimates."""
     steps = [estimates.get(edge) for edge in pairwise(path)]
-    known = [(values["pn"], values["ps"]) for values in steps if values is not None]
+    known = [(values["pn"], values["ps"]) for values in steps if values]
     return reduce(_compose_two, known) if len(known) == len(steps) else None
 
 

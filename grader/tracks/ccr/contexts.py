@@ -45,8 +45,8 @@ CONTEXT: Final = "simulation.context"
 """The name of the floor of a context that is asked about in full, beside those of variants."""
 
 Row = dict[str, Any]
-Estimates = Mapping[PairName, Mapping[str, float] | None]
-"""Pair to estimate by measure; None where too many answers are invalid."""
+Estimates = Mapping[PairName, Mapping[str, float]]
+"""Pair to estimate by measure; {} where too many answers are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,7 @@ def evaluate_context(
     extras = {pair: json.loads(by_pair[pair].extra_json) for pair in ordered}
     exact = {pair: exact_of(targets[pair]) for pair in ordered}
     estimates: Estimates = {
-        pair: {name: extra[f"estimate_{name}"] for name in MEASURES}
-        if "estimate_pns" in extra
-        else None
+        pair: {name: extra[f"estimate_{name}"] for name in MEASURES if "estimate_pns" in extra}
         for pair, extra in extras.items()
     }
     pns = _select_measure(estimates, "pns")
@@ -115,7 +113,7 @@ def evaluate_context(
     resamples = {
         pair: resample(targets[pair], checked[score.task_id].answer, score.instance_id)
         for pair, score in by_pair.items()
-        if extras[pair].get("replicates", 1) > 1 and estimates[pair] is not None
+        if extras[pair].get("replicates", 1) > 1 and estimates[pair]
     }
     pairs = [
         _pair(nodes, targets[pair], extras[pair], errors.eta[pair])
@@ -178,7 +176,7 @@ def _composition(
 ) -> Row:
     """Return the row of one composition, with shares of resampled estimates if there are any."""
     reference, edges = (found.path[0], found.path[-1]), list(pairwise(found.path))
-    truth, whole = exact[reference], estimates[reference] or {}
+    truth, whole = exact[reference], estimates[reference]
     both = compose_pn_ps(estimates, found.path) or (None, None)
     ate = product(_select_measure(estimates, "ate"), found.path)
     composed = {"pn": both[0], "ps": both[1], "ate": ate}
@@ -215,7 +213,7 @@ def _composition(
 
 
 def _select_measure(estimates: Estimates, measure: str) -> dict[PairName, float | None]:
-    return {pair: None if e is None else e[measure] for pair, e in estimates.items()}
+    return {pair: values.get(measure) for pair, values in estimates.items()}
 
 
 FAMILIES: Final = frozenset({"direct", "inductive"})

@@ -24,7 +24,6 @@ from grader.tracks.ccr.algorithm import DELTA, VALID_SHARE
 SYSTEMS_DRAWN: Final = 12
 SYSTEMS_BESIDE: Final = 5
 """Systems whose estimates stand beside each other on a row."""
-CONTEXTS_DRAWN: Final = 60
 CONTEXTS_IN_LEADERBOARD: Final = 4
 ALPHA: Final = 0.05
 """The p-value below which a difference of errors counts as one (CCR §6.2)."""
@@ -236,7 +235,7 @@ def trees(parts: Sequence[Part]) -> list[Block]:
         "node is dark when every path through it is valid (after Fig. 8)."
     )
     alone = len(parts) == 1
-    limit = CONTEXTS_DRAWN if alone else CONTEXTS_IN_LEADERBOARD
+    limit = None if alone else CONTEXTS_IN_LEADERBOARD
     found = [
         Fold(part["system"], [cut_tree(c) for c in part["details"]["contexts"][:limit]], alone)
         for part in _shown_in_pictures(parts)

@@ -46,11 +46,6 @@ class Option:
     members: tuple[str, ...]
     patterns: Mapping[Pattern, tuple[int, int, int, int]]
 
-    @property
-    def complete(self) -> bool:
-        """True if every pattern was seen in training."""
-        return all(ones or zeros for ones, zeros, _, _ in self.patterns.values())
-
     def deviates(self, rows: int) -> bool:
         """Return whether an unseen or contrary pattern occurs in held-out ``rows`` (bits)."""
         return any(
@@ -111,7 +106,8 @@ def prove(
             deviating += sum(option.deviates(heldout) for option in usable)
             shifted &= not any(option.deviates(worlds.full & ~heldout) for option in usable)
             unique &= candidate == roots and all(
-                option.complete and set(essential(gold[child])) <= set(option.members)
+                set(essential(gold[child])) <= set(option.members)
+                and all(ones or zeros for ones, zeros, _, _ in option.patterns.values())
                 for option in usable
             )
     for candidate in starts if stated == deviating else []:

@@ -29,7 +29,7 @@ from grader.scoring.track import Track
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means, detectable_difference, percentile_interval
 from grader.statistics.skill import measure, members, on_scale, overall_skill
-from grader.tracks import variant
+from grader.tracks.causalds import TRACK as GRADER
 from grader.tracks.causalds.scoring import point_predictor, prediction_interval
 
 NUMBERS = st.floats(-1e3, 1e3)
@@ -41,9 +41,7 @@ BINARY = st.lists(
 
 
 def task(key: str) -> Task:
-    return Task(
-        "t", "i", variant("causalds", key), "clean", "data", "", "", "t.csv", {"alpha": 0.1}
-    )
+    return Task("t", "i", GRADER.variant(key), "clean", "data", "", "", "t.csv", {"alpha": 0.1})
 
 
 def truth(kind: str, labels: list[float]) -> Truth:

@@ -21,15 +21,15 @@ from grader.scoring.model import Score
 from grader.scoring.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.bootstrap import cluster_means
-from grader.tracks import TRACKS, variant
+from grader.tracks import TRACKS
 from grader.tracks.causalds.matched_tasks import matched_figures
 from grader.tracks.causalds.tables import SPECIFICATION, decomposition_chart
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
     return Task(
-        task_id=name, instance_id=instance, spec=variant("causalds", "effect_estimate.ate_point"),
-        view=view, input_mode="data", prompt="", answer_schema="ate",
+        task_id=name, instance_id=instance, view=view, input_mode="data", prompt="",
+        spec=TRACKS["causalds"].variant("effect_estimate.ate_point"), answer_schema="ate",
         answer_file=f"{name}.json", inputs=inputs,
     )  # fmt: skip
 
