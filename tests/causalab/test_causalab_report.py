@@ -27,8 +27,7 @@ from grader.scoring.score import check
 from grader.statistics.bootstrap import wilson
 from grader.tracks.causalab import shapes, summarise
 from grader.tracks.causalab.metrics import rates, reading_slack, roots, shd, tolerance
-from grader.tracks.causalab.session_page import session_page
-from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges
+from grader.tracks.causalab.tables import SPECIFICATION, accuracy_against_edges, session_page
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
 RIGHT = {"moisture": (3.0, 0.0), "density": (1.0, 0.0)}

@@ -23,12 +23,7 @@ from grader.laboratory.session import Laboratory, replay
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
 from grader.scoring.model import CheckedAnswer, Mark, RawAnswer, Truth
 from grader.scoring.shape import Shape, Task, Variant
-from grader.tracks.causalab.metrics import (
-    Evidence,
-    diagnose,
-    hypothesis_metrics,
-    prediction_metrics,
-)
+from grader.tracks.causalab import metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +138,8 @@ def score_hypothesis(
     :class:`~grader.laboratory.hypothesis.BadHypothesis`."""
     if not isinstance(hypothesis, Hypothesis):
         hypothesis = parse_hypothesis(hypothesis, episode.public)
-    return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)
+    figures = metrics.hypothesis_metrics(episode, hypothesis)
+    return figures | metrics.prediction_metrics(episode, prediction)
 
 
 def episode_of(task: Task, truth: Truth) -> Episode:
@@ -195,8 +191,8 @@ def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     assert session is not None, "an answer is verified before it is scored"
     committed, hypothesis = session.prediction is not None, session.final_hypothesis
     figures = score_hypothesis(session.episode, hypothesis, session.prediction)
-    evidence = Evidence(session.episode, session.readings)
-    figures |= diagnose(evidence, hypothesis, committed=committed)
+    evidence = metrics.Evidence(session.episode, session.readings)
+    figures |= metrics.diagnose(evidence, hypothesis, committed=committed)
     figures |= {
         "predicted": int(committed),
         "hypothesised": int(bool(session.hypotheses)),

@@ -1,4 +1,4 @@
-"""The functions that ``page.toml`` names: rows and charts of CausaLab.
+"""The functions that ``page.toml`` names: rows and charts of CausaLab; and the page of a session.
 
 The main suites are those of the reference setting with two records and a budget of 4(k - 1) for k
 nodes (A.1). Regimes of a suite differ in observation and intervention alone.
@@ -6,27 +6,29 @@ nodes (A.1). Regimes of a suite differ in observation and intervention alone.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.session import Laboratory
 from grader.pages.charts import Axis, clouds, dots, lines
-from grader.pages.graph import Explanation, Graph, Kind, proofs
-from grader.pages.page import Block, Fold
+from grader.pages.graph import Edge, Explanation, Graph, Kind, layered_graph, proofs
+from grader.pages.page import Block, Fold, Paragraph, Section, SideBySide, Strong, non_empty, page
 from grader.pages.specification import Format, Specification, TrackPages
 from grader.pages.svg import Point, Svg
 from grader.pages.systems import SYSTEM, Part, rows_of
-from grader.pages.table import Cell
+from grader.pages.table import Cell, Table
 from grader.pages.words import edge_changes, number, signed_number
 from grader.scoring.model import CheckedAnswer, Truth
 from grader.scoring.shape import Task
-from grader.tracks.causalab.session_page import session_page
+from grader.tracks.causalab import metrics
 from grader.tracks.causalab.shapes import true_hypothesis
+from grader.version import __version__
 
-Rates = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 METRICS: Final = {
@@ -57,11 +59,11 @@ _FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
-def _spot(rates: Rates) -> Point:
+def _spot(rates: Mapping[str, Any]) -> Point:
     return rates["accuracy"], rates["edge_f1"]
 
 
-def _cloud(title: str, rows: Sequence[Rates], arrows: Sequence[Rates]) -> Svg:
+def _cloud(title: str, rows: Rows, arrows: Rows) -> Svg:
     spots = [{**row, "value": _spot(row)} for row in rows]
     return clouds(title, spots, Axis("task accuracy"), Axis("all-edge F1"), arrows=arrows)
 
@@ -86,9 +88,9 @@ def accuracy_against_edges(parts: Sequence[Part]) -> list[Svg]:
     return [_cloud("task accuracy against edge F1", rows, arrows)]
 
 
-def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Point]]:
+def _regime_means(suites: Mapping[str, Any]) -> Iterator[tuple[str, Point, Point]]:
     """Yield (nodes as text, mean place observed, mixed) of scaling suites with both regimes."""
-    found: dict[str, tuple[list[Rates], list[Rates]]] = {}
+    found: dict[str, tuple[Rows, Rows]] = {}
     for label, rates in suites.items():
         if (match := _SCALING.fullmatch(label)) and int(match[1]):
             found.setdefault(match[3], ([], []))[int(match[2]) > 0].append(rates)
@@ -97,7 +99,7 @@ def _regime_means(suites: Mapping[str, Rates]) -> Iterator[tuple[str, Point, Poi
             yield nodes, _mean(observed), _mean(mixed)
 
 
-def _mean(rows: Sequence[Rates]) -> Point:
+def _mean(rows: Rows) -> Point:
     """Return (task accuracy, all-edge F1) over the tasks of all rows."""
     tasks = sum(row["tasks"] for row in rows)
     accuracy, f1 = (
@@ -259,6 +261,96 @@ def _size_of_base(label: str) -> int | None:
     if name.endswith("-wide"):
         return None
     return 4 if size is None or name.startswith("hidden") else int(size)
+
+
+_CURVES: Final = {
+    "edge_f1": "all-edge F1",
+    "freq_edge_f1": "freq.-edge F1",
+    "coefficient_f1": "coefficient F1",
+    "root_f1": "root F1",
+}
+
+_COLUMNS: Final = {
+    "edge_precision": "edge P",
+    "edge_recall": "edge R",
+    "edge_f1": "edge F1",
+    "skeleton_f1": "skeleton F1",
+    "shd": "SHD ↓",
+    "freq_edge_f1": "freq. edge F1",
+    "coefficient_f1": "coefficient F1",
+    "base_error": "base error",
+    "root_f1": "root F1",
+    "class_size": "class size",
+}
+
+
+def session_page(laboratory: Laboratory) -> str:
+    """Return the page of one session (Figure 7): true graph on the left, final hypothesis on the
+    right. It shows the truth: it is for those alone who may see that."""
+    episode, final = laboratory.episode, laboratory.final_hypothesis
+    outcome = metrics.prediction_metrics(episode, laboratory.prediction)
+    said = "none" if laboratory.prediction is None else f"{laboratory.prediction:g}"
+    verdict = "within" if outcome["accurate"] else "not within"
+    missing, extra = episode.edges - final.edges, final.edges - episode.edges
+    legend = (
+        "Solid: in both graphs. Dashed: in this one only "
+        f"({len(missing)} missing, {len(extra)} extra or reversed)."
+    )
+    graphs = SideBySide([
+        _graph(episode, "True graph", episode.edges, final.edges),
+        _graph(episode, "Final hypothesis", final.edges, episode.edges),
+    ])  # fmt: skip
+    steps = metrics.trajectory(episode, laboratory.hypotheses)
+    return page(
+        episode.task_id,
+        f"{episode.family}, mode {episode.mode}, {len(laboratory.readings)} of {episode.budget} "
+        f"interventions; predicted {said}, true {episode.frequency:g}: {verdict} "
+        f"±{episode.tolerance:g}",
+        [
+            Section("True graph, and final hypothesis", [graphs, Paragraph(legend, note=True)]),
+            Section("Metrics by step", [_curves(steps, len(laboratory.readings))] if steps else []),
+            Section("Hypotheses", non_empty(_hypotheses(laboratory, steps))),
+            Section("Interventions and readings", non_empty(_readings(laboratory))),
+        ],
+        f"Drawn by causal-exams {__version__} from a replayed session.",
+    )
+
+
+def _graph(episode: Episode, title: str, edges: Set[Edge], other: Set[Edge]) -> list[Block]:
+    """Draw ``edges``, dashed where ``other`` lacks one, under a title."""
+    graph = Graph(episode.nodes, sorted(edges), {episode.target: "outcome"}, edges - other)
+    return [Paragraph([Strong(title)]), layered_graph(graph)]
+
+
+def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
+    """Draw the F1s held after 0 to ``last`` interventions, from the first hypothesis on."""
+    held = [[row for row in rows if row["step"] <= step][-1:] for step in range(last + 1)]
+    drawn = [
+        {"series": label, "level": step, "value": row[0][key] if row else None}
+        for key, label in _CURVES.items()
+        for step, row in enumerate(held)
+    ]
+    return lines("metrics by step", drawn, 1, "interventions made")
+
+
+def _hypotheses(laboratory: Laboratory, steps: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table of hypotheses, each with the size of the equivalence class at its step."""
+    evidence = metrics.Evidence(laboratory.episode, laboratory.readings)
+    sizes = metrics.equivalence_sizes(evidence)
+    found = [{**row, "class_size": sizes[row["step"]]} for row in steps]
+    cells = [[row[key] for key in _COLUMNS] for row in found]
+    shown = [["–" if value is None else f"{value:.3g}" for value in row] for row in cells]
+    rows = [[str(row["step"]), *texts] for row, texts in zip(found, shown, strict=True)]
+    return Table("Hypotheses", ["after", *_COLUMNS.values()], rows)
+
+
+def _readings(laboratory: Laboratory) -> Table:
+    opening = laboratory.episode.public["opening"]
+    lines = [("opening", opening)] if opening else []
+    lines += [(f"{name} := {value:g}", reading) for name, value, reading in laboratory.readings]
+    nodes = laboratory.episode.nodes
+    rows = [[label, *(f"{reading[node]:g}" for node in nodes)] for label, reading in lines]
+    return Table("Interventions and readings", ["set", *nodes], rows)
 
 
 def explain_task(task: Task, truth: Truth, world: Mapping[str, Any]) -> Explanation:

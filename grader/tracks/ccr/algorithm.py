@@ -279,9 +279,8 @@ def additive_errors(exact: Mapping[Name, float], estimates: Mapping[Name, float 
     eta = {name: error_or_none(exact[name], estimates.get(name)) for name in exact}
     found = []
     for _, *path in sorted(name for name in exact if name[0] == "nde"):
-        parts = [estimates.get((measure, *path)) for measure in ("nde", "nie")]
-        known = [part for part in parts if part is not None]
-        value = sum(known) if len(known) == len(parts) else None
+        direct, indirect = (estimates.get((measure, *path)) for measure in ("nde", "nie"))
+        value = None if direct is None or indirect is None else direct + indirect
         name = ("te", path[0], path[-1])
         truth, whole = exact[name], estimates.get(name)
         errors = error_or_none(truth, value), error_or_none(whole, value)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from grader.io.jsonio import clip
@@ -42,16 +42,13 @@ def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
         name: int("".join(reversed(column)), 2)
         for name, column in zip(names, zip(*rows, strict=True), strict=True)
     }
+    ends = accumulate((len(world["rows"]) for world in worlds), initial=0)
+    masks = tuple((1 << end) - (1 << start) for start, end in pairwise(ends))
     clamped = dict.fromkeys(names, 0)
-    masks = []
-    start = 0
-    for world in worlds:
-        mask = ((1 << len(world["rows"])) - 1) << start
-        start += len(world["rows"])
-        masks.append(mask)
+    for world, mask in zip(worlds, masks, strict=True):
         for target in world["targets"]:
             clamped[target] |= mask
-    return Worlds(tuple(names), values, clamped, tuple(masks), (1 << start) - 1)
+    return Worlds(tuple(names), values, clamped, masks, (1 << len(rows)) - 1)
 
 
 @dataclass(frozen=True, slots=True)
