@@ -225,16 +225,6 @@ class Evidence:
     episode: Episode
     settings: Sequence[Setting]
 
-    @property
-    def readings(self) -> list[tuple[int, Reading]]:
-        """All readings, each with the number of interventions before it, given ones first."""
-        public = self.episode.public
-        given = [*public["records"], *(step["reading"] for step in public["chain"])]
-        if public["opening"] is not None:
-            given.append(public["opening"])
-        shown = enumerate((reading for _, _, reading in self.settings), start=1)
-        return [*((0, reading) for reading in given), *shown]
-
     def explained_by(self, node: str, parents: Sequence[str]) -> bool:
         """Return whether some coefficients of ``parents`` fit every reading of property ``node``.
 
@@ -322,13 +312,16 @@ def equivalence_sizes(evidence: Evidence) -> list[int | None]:
 
 
 def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
-    """Return, for each of ``evidence.readings``, whether the hypothesised target equation fits it.
+    """Return, for each reading, given ones first, whether the hypothesised target equation fits it.
 
     It does not where the hypothesis predicts nothing. A residual is allowed the reading's rounding
     and what a coefficient within tolerance may cause, and the bound of a hidden disturbance where
     one can shift the target.
     """
     episode, hidden = evidence.episode, evidence.episode.disturbance
+    given = [*episode.public["records"], *(step["reading"] for step in episode.public["chain"])]
+    if episode.public["opening"] is not None:
+        given.append(episode.public["opening"])
     slacks = [
         (parent, power, tolerance(episode, parent, power, value))
         for parent, pair in hypothesis.terms.items()
@@ -336,10 +329,11 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
         if value
     ]
     fits = []
-    for step, reading in evidence.readings:
+    readings = [*given, *(reading for _, _, reading in evidence.settings)]
+    for place, reading in enumerate(readings):
         predicted, bound = hypothesis.predict(reading), 2 * ROUNDING
         bound += sum(slack * abs(reading[parent]) ** power for parent, power, slack in slacks)
-        if hidden is not None and step and episode.target in hidden.nodes:
+        if hidden is not None and place >= len(given) and episode.target in hidden.nodes:
             bound += hidden.largest_shift
         fits.append(predicted is not None and abs(reading[episode.target] - predicted) <= bound)
     return fits

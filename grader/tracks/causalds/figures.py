@@ -17,15 +17,8 @@ from grader.io import parquet
 from grader.reports.table import ScoreTable, TrackResults, sql
 from grader.scoring.model import Score
 from grader.scoring.shape import LOSS_CAP
-from grader.statistics.bootstrap import (
-    REPLICATES,
-    Draws,
-    draw_instances,
-    percentile_interval,
-    seed_of,
-    sum_by_instance,
-    wilson,
-)
+from grader.statistics import bootstrap
+from grader.statistics.bootstrap import Draws
 from grader.statistics.paired_tests import Pairs, compare_by_level, difference
 from grader.statistics.skill import on_scale
 from grader.tracks.causalds.matched_tasks import matched_figures
@@ -42,8 +35,8 @@ def extend(track: dict[str, Any], results: TrackResults) -> None:
     table, own = results.table, results.scores
     draws = None
     if len(own) <= SMALL_EXAM:
-        seed = seed_of(score.task_id for score in own)
-        draws = draw_instances(sorted({score.instance_id for score in own}), seed)
+        seed = bootstrap.seed_of(score.task_id for score in own)
+        draws = bootstrap.draw_instances(sorted({score.instance_id for score in own}), seed)
     track["readings"], slices = {}, []
     for row in table.query("causalds/readings", LOSS_CAP):
         axis, level, name = row.pop("axis"), row.pop("level"), row.pop("reading")
@@ -115,7 +108,7 @@ def interval(replicates: Iterable[float | None]) -> list[float] | None:
     present = [value for value in values if value is not None]
     if not present or len(present) < len(values) / 2:
         return None
-    return percentile_interval(present)
+    return bootstrap.percentile_interval(present)
 
 
 def score_by_reading(results: TrackResults) -> dict[str, float | None]:
@@ -165,7 +158,9 @@ def _fill_slice_intervals(track: dict[str, Any], table: ScoreTable, draws: Draws
 
 def _mean_replicates(column: Sequence[Mapping[str, Any]], member: str, draws: Draws) -> list[float]:
     """Return bootstrap replicates of the mean of a member of rows by ``instance_id``."""
-    return draws.means(sum_by_instance((row["instance_id"], row[member]) for row in column))
+    return draws.means(
+        bootstrap.sum_by_instance((row["instance_id"], row[member]) for row in column)
+    )
 
 
 def _calibration(table: ScoreTable, draws: Draws | None) -> list[dict[str, Any]]:
@@ -181,7 +176,7 @@ def _calibration(table: ScoreTable, draws: Draws | None) -> list[dict[str, Any]]
         same = [line for line in held if (line["level"], line["nominal"]) == key]
         coverages, ends = [line["coverage"] for line in same], None
         if draws is not None and set(coverages) <= {0.0, 1.0}:
-            ends = wilson(sum(coverages), len(coverages))
+            ends = bootstrap.wilson(sum(coverages), len(coverages))
         elif draws is not None and len(same) > 1:
             ends = interval(_mean_replicates(same, "coverage", draws))
         found.append({"variant": row.pop("level"), **row, "coverage_interval": ends})
@@ -195,9 +190,9 @@ def compare(pairs: Pairs, first: Mapping[str, Any], second: Mapping[str, Any]) -
     second. In the paper's reading each submission has pools of its own.
     """
     names = first["readings"].keys() & second["readings"].keys()
-    seed = seed_of(a.task_id for a, _ in pairs)
-    count = REPLICATES if len(pairs) <= SMALL_EXAM else 0
-    draws = draw_instances(sorted({a.instance_id for a, _ in pairs}), seed, count)
+    seed = bootstrap.seed_of(a.task_id for a, _ in pairs)
+    count = bootstrap.REPLICATES if len(pairs) <= SMALL_EXAM else 0
+    draws = bootstrap.draw_instances(sorted({a.instance_id for a, _ in pairs}), seed, count)
     losses = [losses_by_reading([pair[side] for pair in pairs]) for side in (0, 1)]
     readings = {}
     for name in sorted(names):

@@ -16,21 +16,8 @@ from grader.errors import Invalid
 from grader.io.jsonio import clip, pretty_json
 from grader.scoring.model import CheckedAnswer, Mark, Truth
 from grader.scoring.shape import Shape, Task, read_variants
-from grader.tracks.ccr.algorithm import (
-    INVALID,
-    RUNGS,
-    VALID_SHARE,
-    Answers,
-    agrees,
-    cells_of,
-    estimate,
-    exact_of,
-    is_near_valid,
-    is_within_delta,
-    relative_error,
-    resample,
-    weights_of,
-)
+from grader.tracks.ccr import algorithm
+from grader.tracks.ccr.algorithm import INVALID, RUNGS, Answers
 from grader.tracks.ccr.contexts import stated_errors
 
 MAX_TREE: Final = 12
@@ -103,14 +90,14 @@ def score_quantities(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Mark as right if each listed quantity is within the threshold; value: the worst error."""
     given, listed = answer["quantities"], truth.target["quantities"]
     errors = {
-        name: relative_error(float(Fraction(quantity["exact"])), given[name])
+        name: algorithm.relative_error(float(Fraction(quantity["exact"])), given[name])
         for name, quantity in sorted(listed.items())
         if name in given  # the check's message names those that are left out
     }
     wrong = [
         f"{name} is off by {error:.3g} of its value"
         for name, error in errors.items()
-        if not is_within_delta(error)
+        if not algorithm.is_within_delta(error)
     ]
     count, right = len(listed), len(errors) - len(wrong)
     message = "; ".join(wrong) or f"{right} of {count} quantities are within 0.1 of their values"
@@ -128,8 +115,8 @@ def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
         due = "a number follows" if verdict == "value" else f"the givens are {verdict}"
         return Mark("verdict", float(right), float(not right), message=f"{said}; {due}")
     assert truth.value is not None
-    error = relative_error(truth.value, given)
-    right = is_within_delta(error)
+    error = algorithm.relative_error(truth.value, given)
+    right = algorithm.is_within_delta(error)
     message = f"a relative error of {error:.3g}; at most 0.1 is right"
     return Mark("rae", error, float(not right), message=message)
 
@@ -137,21 +124,21 @@ def score_deduction(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
 def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
     """Mark as right answer sets, one a replicate, that make the pair externally valid (CCR
     Algorithm 1, line 2). The value is the relative error of the PNS estimate, or None."""
-    extra, exact = estimate(truth.target, sets), exact_of(truth.target)["pns"]
+    extra, exact = algorithm.estimate(truth.target, sets), algorithm.exact_of(truth.target)["pns"]
     if (own := extra.get("estimate_pns")) is None:
         extra["valid_share"] = 0.0
         message = "over 10% of the answers are unreadable, so there is no estimate"
         return Mark("rae", None, 1.0, extra=extra, message=message)
-    values = [own] if len(sets) == 1 else resample(truth.target, sets, truth.instance_id)
-    share = sum(agrees(exact, value) for value in values) / len(values)
+    values = [own] if len(sets) == 1 else algorithm.resample(truth.target, sets, truth.instance_id)
+    share = sum(algorithm.agrees(exact, value) for value in values) / len(values)
     extra["valid_share"] = share
-    error = relative_error(exact, own)
+    error = algorithm.relative_error(exact, own)
     message = f"the PNS estimate has a relative error of {error:.3g}; at most 0.1 is valid"
     if len(sets) > 1:
-        near = "; nearly valid" if is_near_valid(share) else ""
+        near = "; nearly valid" if algorithm.is_near_valid(share) else ""
         message = f"{share:.3f} of 1000 resampled estimates are within 0.1 (0.9 is valid){near}"
     message += f"; {extra['accuracy_factual']:.1%} of the factual answers are right"
-    return Mark("rae", error, float(share < VALID_SHARE), extra=extra, message=message)
+    return Mark("rae", error, float(share < algorithm.VALID_SHARE), extra=extra, message=message)
 
 
 def _check_pair(task: Task, truth: Truth) -> None:
@@ -164,11 +151,11 @@ def _check_pair(task: Task, truth: Truth) -> None:
         raise ValueError("column target_json: cause and effect are not in order in the tree")
     lengths = {len(target["answers"][rung]) for rung in RUNGS}
     cells = target["weights"].get("cells")
-    if lengths != {units} or (cells is not None and cells.keys() != {*cells_of(target)}):
+    if lengths != {units} or (cells is not None and cells.keys() != {*algorithm.cells_of(target)}):
         raise ValueError(f"column target_json: not one answer or stratum for each of {units} cases")
     try:
-        exact_of(target)
-        weights = weights_of(target)
+        algorithm.exact_of(target)
+        weights = algorithm.weights_of(target)
     except (ValueError, ArithmeticError) as error:
         raise ValueError(f"column target_json: at /exact or /weights: {error}") from None
     if len(weights) != units:
