@@ -86,12 +86,9 @@ def evaluate_context(
     It has every task's pair, and the compositions of each reference pair of which all paths have
     their pairs among the tasks. None without such a reference pair.
     """
-    by_pair: dict[PairName, Score] = {}
-    targets: dict[PairName, Mapping[str, Any]] = {}
-    for score in scores:
-        target = truths[score.task_id].target
-        pair = target["cause"], target["effect"]
-        by_pair[pair], targets[pair] = score, target
+    graded = ((truths[score.task_id].target, score) for score in scores)
+    by_pair = {(target["cause"], target["effect"]): score for target, score in graded}
+    targets = {pair: truths[score.task_id].target for pair, score in by_pair.items()}
     nodes = tuple(truths[scores[0].task_id].target["tree"])
     ordered = sorted(by_pair, key=lambda pair: (nodes.index(pair[0]), nodes.index(pair[1])))
     closed = [

@@ -74,15 +74,14 @@ _FORMATS: Final[Mapping[str, Format]] = {
 def found_by_any(parts: Sequence[Part]) -> Rows:
     """Return a row for each matched pool: how many programs it has, and of how many some system of
     the page found an alternative (``hit``, and as a share ``rate``)."""
-    programs: dict[str, dict[str, bool]] = {pool: {} for pool in _MATCHED}
-    for row in rows_of(parts, "found"):
-        if (known := programs.get(row["pool"])) is not None:
-            known[row["program"]] = known.get(row["program"], False) or row["alternative"]
-    counts = {pool: (len(found), sum(found.values())) for pool, found in programs.items() if found}
-    return [
-        {"pool": pool, "programs": programs, "hit": hit, "rate": hit / programs}
-        for pool, (programs, hit) in counts.items()
-    ]
+    rows, found = rows_of(parts, "found"), []
+    for pool in _MATCHED:
+        programs = {row["program"] for row in rows if row["pool"] == pool}
+        hit = {row["program"] for row in rows if row["pool"] == pool and row["alternative"]}
+        if programs:
+            counts = {"programs": len(programs), "hit": len(hit)}
+            found.append({"pool": pool, **counts, "rate": len(hit) / len(programs)})
+    return found
 
 
 def matched_pools(parts: Sequence[Part]) -> Rows:
