@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Final
 
+import networkx as nx
 import numpy as np
 
 from builder.splits.seeds import random_order, stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
-from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair, distance
+from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
 from builder.tracks.ccr.quantities import Quantities
 from builder.tracks.ccr.questions import (
@@ -66,7 +67,7 @@ def pair_tasks(
     ``key`` is the attempt's: story, units and cases have streams of their own."""
     context, tree, dag = sampled.context, sampled.tree, sampled.context.dag
     story = context_text(context, words, stream(key, "story"))
-    counted = references(tree, sampled.quantities, bounds)
+    counted, skeleton = references(tree, sampled.quantities, bounds), nx.DiGraph(dag.edges)
     tasks = []
     for pair in measurable(tree, sampled.quantities, bounds):
         label = "/".join(["simulation.pair", *(str(tree.nodes.index(end)) for end in pair)])
@@ -80,7 +81,7 @@ def pair_tasks(
             "tree": list(tree.nodes),
             "reference": pair in counted,
             "mediators": len(dag.mediators(*pair)),
-            "shortest_path": distance(dag, pair),
+            "shortest_path": nx.shortest_path_length(skeleton, *pair),
             "answers": {kind: answer_bits(bits) for kind, bits in answers.items()},
             "weights": units.weights,
             "exact": {name: str(value) for name, value in values.items()},

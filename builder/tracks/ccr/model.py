@@ -9,7 +9,7 @@ context is a Boolean or a linear structural causal model over such a graph.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import combinations, compress
 from typing import Any, Final, Literal
 
@@ -64,11 +64,6 @@ def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
     return tuple(members(dag.ancestor_mask(1 << node)))
 
 
-def distance(dag: LatentDAG, pair: Pair) -> int:
-    """Return the number of edges on the shortest directed path of a pair, which must have one."""
-    return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
-
-
 Component = tuple[int, ...]
 """A biconnected component's nodes in topological order, from its only source to its only sink."""
 
@@ -105,8 +100,6 @@ class CutTree:
 def cut_tree(dag: LatentDAG) -> CutTree:
     """Return the commutative cut tree of a graph whose causes are listed first (Definition 5.2).
     Raises ``ValueError`` without the paper's A1 to A3: one root, one leaf, a cutpoint."""
-    if not dag.nodes:
-        raise ValueError("an empty graph")
     roots = [name for name in dag.nodes if not dag.parents(name)]
     leaves = [name for name in dag.nodes if not dag.children(name)]
     if len(roots) != 1 or len(leaves) != 1:
@@ -224,27 +217,16 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
     )
 
 
-def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
+def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] = {}) -> Bits:
     """Return every node's value, (nodes, units), from bits of that shape. ``do`` sets by index."""
-    values = np.empty_like(bits)
-    for node in range(len(context.dag.nodes)):
-        if do is not None and node in do:
+    operators, values = {"or": np.logical_or, "and": np.logical_and}, bits.copy()
+    for node, parents in enumerate(context.parents):
+        if node in do:
             values[node] = do[node]
-        else:
-            values[node] = node_value(
-                context, node, bits[node], [values[p] for p in context.parents[node]]
-            )
+        elif parents:
+            among = operators[context.among[node]].reduce(values[list(parents)])
+            values[node] = operators[context.own[node]](bits[node], among)
     return values
-
-
-def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]) -> Bits:
-    """Return a node's value in each unit, (units,), from its bit and its parents' values."""
-    if not parents:
-        return bit
-    among = np.logical_or if context.among[node] == "or" else np.logical_and
-    joined = reduce(among, parents)
-    own = np.logical_or if context.own[node] == "or" else np.logical_and
-    return np.asarray(own(bit, joined))
 
 
 def patterns(count: int) -> Bits:

@@ -27,7 +27,7 @@ from builder.tracks.ccr.model import (
     Pair,
     ancestors,
     cut_tree,
-    node_value,
+    evaluate,
     pattern_weights,
     patterns,
 )
@@ -74,15 +74,10 @@ def component_tables(
     """Return a component's leaf with root 1, with root 0, and the weight, by pattern of its other
     bits. Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1)."""
     root, *others = component
-    bits = patterns(len(others))
-    leaves = []
-    for level in (True, False):
-        values = {root: np.full(bits.shape[1], level)}
-        for row, node in enumerate(others):
-            parents = [values[p] for p in context.parents[node]]
-            values[node] = node_value(context, node, bits[row], parents)
-        leaves.append(values[component[-1]])
-    return leaves[0], leaves[1], pattern_weights([context.tenths[v] for v in others])
+    bits = np.zeros((len(context.tenths), 1 << len(others)), dtype=bool)
+    bits[others] = patterns(len(others))
+    high, low = (evaluate(context, bits, {root: level})[others[-1]] for level in (True, False))
+    return high, low, pattern_weights([context.tenths[v] for v in others])
 
 
 def component_response(context: BooleanContext, component: Component) -> Response:
