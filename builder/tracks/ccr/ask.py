@@ -1,6 +1,6 @@
 """The tasks of a context (prompt, declared inputs, truth, what the audit needs), and constants."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,7 +12,7 @@ from builder.splits.seeds import random_order, stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
 from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
-from builder.tracks.ccr.quantities import Quantities
+from builder.tracks.ccr.quantities import linear_effect, total_effect
 from builder.tracks.ccr.questions import (
     Deduction,
     additive_quantities,
@@ -21,8 +21,6 @@ from builder.tracks.ccr.questions import (
     deduce_sum,
     direct_quantities,
     linear_quantities,
-    tree_quantities,
-    values_of,
 )
 from builder.tracks.ccr.sampling import SampledContext, measurable, pair_units, references
 from builder.tracks.ccr.text import (
@@ -100,15 +98,18 @@ def single_task(
     """Return the one task of a Boolean context: direct, deductive, inductive or stated."""
     assert plan.variant is not None
     file = f"{name_of(plan.variant)}.json"
-    if plan.purpose in ("direct", "stated"):
-        listed = direct_quantities if plan.purpose == "direct" else tree_quantities
-        asked = listed(sampled.tree, stream(key, "tasks"))
-        story = context_text(sampled.context, words, stream(key, "story"))
-        prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
-        return _listed_task(plan.variant, prompt, asked, sampled.quantities, None)
-    pns = {pair: values["pns"] for pair, values in sampled.quantities.items()}
-    found = _question(plan, sampled.tree, pns, "pns", key)
-    return _deductive_task(plan, sampled.tree.nodes, found, file, key)
+    if plan.purpose not in ("direct", "stated"):
+        pns = {pair: values["pns"] for pair, values in sampled.quantities.items()}
+        return _product_task(plan, sampled.tree, pns, "pns", file, key)
+    rng = stream(key, "tasks")
+    if plan.purpose == "direct":
+        asked = direct_quantities(sampled.tree, rng)
+    else:
+        asked = [ListedQuantity("pns", pair) for pair in random_order(rng, sampled.tree.pairs)]
+    story = context_text(sampled.context, words, stream(key, "story"))
+    prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
+    values = (sampled.quantities[one.path[0], one.path[-1]][one.measure] for one in asked)
+    return _listed_task(plan.variant, prompt, zip(asked, values, strict=True))
 
 
 def linear_task(
@@ -116,7 +117,6 @@ def linear_task(
     context: LinearContext,
     tree: CutTree | None,
     ends: tuple[str, ...],
-    quantities: Mapping[Pair, Quantities],
     name_of: NameOf,
     key: bytes,
 ) -> ContextTask:
@@ -125,14 +125,13 @@ def linear_task(
     assert plan.variant is not None
     file = f"{name_of(plan.variant)}.json"
     if tree is not None and plan.variant == "deductive.linear":
-        values = {pair: found["ate"] for pair, found in quantities.items()}
-        question = _question(plan, tree, values, "ate", key)
-        return _deductive_task(plan, tree.nodes, question, file, key)
+        effects = {pair: total_effect(context, *pair) for pair in tree.pairs}
+        return _product_task(plan, tree, effects, "ate", file, key)
     rng = stream(key, "tasks")
     if plan.purpose == "additive":
         asked = additive_quantities(ends)
         if plan.verdict is not None:
-            sums = dict(zip(asked, values_of(asked, {}, context), strict=True))
+            sums = {one: linear_effect(context, one.measure, one.path) for one in asked}
             inductive = plan.variant == "inductive.additive"
             sum_question = deduce_sum(asked, sums, plan.verdict, rng, inductive=inductive)
             return _deductive_task(plan, ends, sum_question, file, key)
@@ -142,33 +141,31 @@ def linear_task(
         trap = [ListedQuantity("ate", path) for path in (ends, (ends[0], ends[-1]))]
         asked = linear_quantities(tree, rng) if tree else trap
     prompt = linear_prompt(context, asked, file, stream(key, "order"))
-    return _listed_task(plan.variant, prompt, asked, quantities, context)
+    values = ((one, linear_effect(context, one.measure, one.path)) for one in asked)
+    return _listed_task(plan.variant, prompt, values)
 
 
 def _listed_task(
-    variant: str,
-    prompt: str,
-    asked: list[ListedQuantity],
-    quantities: Mapping[Pair, Quantities],
-    linear: LinearContext | None,
+    variant: str, prompt: str, values: Iterable[tuple[ListedQuantity, Fraction]]
 ) -> ContextTask:
-    """Return a task that asks for several quantities of a context, named Q1, Q2 and on in the order
-    of ``asked``. ``linear`` is the context if it is linear, else None."""
-    values = values_of(asked, quantities, linear)
-    names = [f"Q{number}" for number in range(1, len(asked) + 1)]
-    listed = {name: quantity.text for name, quantity in zip(names, asked, strict=True)}
-    target = {
-        name: {"measure": quantity.measure, "path": list(quantity.path), "exact": str(value)}
-        for name, quantity, value in zip(names, asked, values, strict=True)
-    }
+    """Return a task that asks for several quantities of a context, named Q1, Q2 and on."""
+    listed, target = {}, {}
+    for number, (one, value) in enumerate(values, start=1):
+        listed[f"Q{number}"] = one.text
+        target[f"Q{number}"] = {**asdict(one), "exact": str(value)}
     return ContextTask(
         variant, variant, prompt, {"quantities": listed}, None, {"quantities": target}, {}
     )
 
 
-def _question(
-    plan: ContextPlan, tree: CutTree, values: Mapping[Pair, Fraction], measure: str, key: bytes
-) -> Deduction[ListedQuantity]:
+def _product_task(
+    plan: ContextPlan,
+    tree: CutTree,
+    values: Mapping[Pair, Fraction],
+    measure: str,
+    file: str,
+    key: bytes,
+) -> ContextTask:
     """Return a question about products, inductive where that is the plan's purpose. ``values`` are
     exact for all pairs in ``measure``: "pns" (Boolean context) or "ate" (linear)."""
     assert plan.verdict is not None
@@ -178,7 +175,9 @@ def _question(
     else:
         found = deduce(tree, values, plan.verdict, rng, bounded=measure == "pns")
     givens = {ListedQuantity(measure, pair): value for pair, value in found.givens.items()}
-    return Deduction(givens, ListedQuantity(measure, found.target), found.verdict, found.value)
+    target = ListedQuantity(measure, found.target)
+    question = Deduction(givens, target, found.verdict, found.value)
+    return _deductive_task(plan, tree.nodes, question, file, key)
 
 
 def _deductive_task(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from math import prod
 from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
@@ -134,14 +135,14 @@ def _pattern_problems(
     seen = {tuple(unit[v] for v in ancestors) for unit in bits}
     if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):
         yield "the units are not every pattern once"
-    for unit, weight in zip(bits, weights, strict=True):
-        expected = Fraction(1)
-        for v in ancestors:
-            odds = Fraction(context.tenths[v], 10)
-            expected *= odds if unit[v] else 1 - odds
-        if expected != weight:
-            yield "a weight is not the pattern's probability"
-            return
+    odds = {
+        (v, bit): Fraction(t if bit else 10 - t, 10)
+        for v, t in enumerate(context.tenths)
+        for bit in (False, True)
+    }
+    expected = [prod(odds[v, unit[v]] for v in ancestors) for unit in bits]
+    if expected != weights:
+        yield "a weight is not the pattern's probability"
 
 
 def unit_weights(target: Row) -> list[Fraction]:

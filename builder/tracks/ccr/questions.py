@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.splits.seeds import random_order
-from builder.tracks.ccr.model import CutTree, LinearContext, Pair
+from builder.tracks.ccr.model import CutTree, Pair
 from builder.tracks.ccr.plan import Verdict
-from builder.tracks.ccr.quantities import MEDIATED, Quantities, linear_effect
+from builder.tracks.ccr.quantities import MEDIATED
 from builder.tracks.ccr.text import ListedQuantity
 from grader.tracks.ccr.algorithm import paths
 
@@ -31,11 +31,6 @@ def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQua
     return random_order(rng, [*asked, ListedQuantity("ate", other)])
 
 
-def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the PNS of every pair of the cut tree, shuffled. Algorithm 1 takes these."""
-    return [ListedQuantity("pns", pair) for pair in random_order(rng, tree.pairs)]
-
-
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
     """Return the ATE of up to two random local pairs, then of the global one."""
     local = random_order(rng, tree.local_pairs)[:2]
@@ -47,21 +42,6 @@ def additive_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
     x, *mediators, y = ends
     parts = [ListedQuantity(name, (x, m, y)) for m in mediators for name in MEDIATED]
     return [ListedQuantity("te", (x, y)), *parts]
-
-
-def values_of(
-    asked: Sequence[ListedQuantity],
-    quantities: Mapping[Pair, Quantities],
-    linear: LinearContext | None,
-) -> list[Fraction]:
-    """Return the exact value of each listed quantity, in order. A path of several steps is the
-    product over them. ``linear`` is None for a Boolean context, whose ``quantities`` are used."""
-    if linear is not None:
-        return [linear_effect(linear, quantity.measure, quantity.path) for quantity in asked]
-    return [
-        prod((quantities[pair][one.measure] for pair in pairwise(one.path)), start=Fraction(1))
-        for one in asked
-    ]
 
 
 _ROUNDING: Final = 0.01

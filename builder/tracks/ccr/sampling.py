@@ -199,14 +199,11 @@ def sample_linear(
         )
         context = LinearContext(dag, coefficients)
         ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[-1])
-        pairs = [(ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])]
-        if not trap:
-            pairs = list(cut_tree(dag).pairs)
+        pairs = (ends[:2], ends[1:], ends[::2]) if trap else cut_tree(dag).pairs
         effects = [total_effect(context, *pair) for pair in pairs]
         if any(abs(effect) < LEAST_EFFECT for effect in effects):
             continue
-        product = total_effect(context, *pairs[0]) * total_effect(context, *pairs[1])
-        if not trap or abs(product - effects[2]) > abs(effects[2]) / 2:
+        if not trap or abs(effects[0] * effects[1] - effects[2]) > abs(effects[2]) / 2:
             return context, ends
 
 
@@ -318,21 +315,18 @@ def _draw_stratified_bits(
     wanted = wanted[rng.permutation(MAX_UNITS)]
     bits = _draw_bits(context, MAX_UNITS, rng)
     first, last = (tree.nodes.index(name) for name in pair)
-    tables = [component_tables(context, part) for part in tree.components[first:last]]
-    kinds = [np.where(low, 0, np.where(high, 1, 2)) for high, low, _ in tables]
-    masses = [
-        [float(weights[kind == k].sum()) for k in range(3)]
-        for kind, (_, _, weights) in zip(kinds, tables, strict=True)
-    ]
+    parts = []
+    for component in tree.components[first:last]:
+        high, low, weights = component_tables(context, component)
+        parts.append((list(component[1:]), np.where(low, 0, np.where(high, 1, 2)), weights))
+    masses = [np.bincount(kinds, weights, 3).tolist() for _, kinds, weights in parts]
     asked = _component_cells(wanted, masses, rng)
-    for place, part in enumerate(tree.components[first:last]):
-        weights = tables[place][2]
-        rows = list(part[1:])
+    for (rows, kinds, weights), asked_kinds in zip(parts, asked, strict=True):
         chosen = np.zeros(MAX_UNITS, dtype=np.int64)
         for k in range(-1, 3):
-            here = asked[place] == k
+            here = asked_kinds == k
             if here.any():
-                allowed = weights if k < 0 else np.where(kinds[place] == k, weights, 0)
+                allowed = weights if k < 0 else np.where(kinds == k, weights, 0)
                 sums = np.cumsum(allowed)
                 drawn = rng.integers(0, sums[-1], int(here.sum()))
                 chosen[here] = np.searchsorted(sums, drawn, side="right")

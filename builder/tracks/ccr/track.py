@@ -30,7 +30,7 @@ from builder.tracks.ccr.sampling import (
     sample_context,
     sample_linear,
 )
-from builder.tracks.ccr.themes import THEMES, Words
+from builder.tracks.ccr.themes import THEMES
 from grader.scoring.shape import Variant
 from grader.tracks.ccr import TRACK as GRADER
 from grader.tracks.ccr.contexts import CONTEXT
@@ -65,21 +65,14 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
 
-def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[SampledContext, Words]:
-    """Draw a Boolean context and its theme's words, its nodes called as in the story. Deductive and
-    inductive ones are abstract. Raises ``UsageError``, with ``where``, if none can be drawn."""
-    sampled = sample_context(plan.design, stream(key, "world"), where)
-    told = plan.purpose not in ("deductive", "inductive")
-    theme = plan.theme if told else "abstract"
-    words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    dag = graph_of_parents(sampled.context.parents, words.names)
-    context = replace(sampled.context, dag=dag)
-    return SampledContext.of_context(context, sampled.rejections), words
-
-
 def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Drawn:
-    """Draw a Boolean context and return its world, its tasks, and the counts of rejected draws."""
-    sampled, words = draw(plan, key, where)
+    """Draw a Boolean context, its nodes called as in the story; deductive and inductive ones are
+    abstract. Raises ``UsageError``, with ``where``, if none can be drawn."""
+    drawn = sample_context(plan.design, stream(key, "world"), where)
+    theme = "abstract" if plan.purpose in ("deductive", "inductive") else plan.theme
+    words = THEMES[theme](drawn.context.tenths, stream(key, "words"))
+    dag = graph_of_parents(drawn.context.parents, words.names)
+    sampled = SampledContext.of_context(replace(drawn.context, dag=dag), drawn.rejections)
     if plan.variant is None:
         tasks = pair_tasks(sampled, words, plan.design.bounds, name_of, key)
     else:
@@ -94,7 +87,6 @@ def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Draw
 
 
 def _linear(plan: ContextPlan, name_of: NameOf, key: bytes) -> Drawn:
-    """Draw a linear context and return its world, its one task, and no rejections."""
     parts, rng = (plan.design.sizes, plan.design.kinds), stream(key, "world")
     trap = plan.variant == "direct.trap" or plan.purpose == "additive"
     if plan.purpose == "additive":
@@ -112,7 +104,7 @@ def _linear(plan: ContextPlan, name_of: NameOf, key: bytes) -> Drawn:
         "theme": "linear",
         "quantities": _quantities_json(quantities),
     }
-    return world, [linear_task(plan, context, tree, ends, quantities, name_of, key)], {}
+    return world, [linear_task(plan, context, tree, ends, name_of, key)], {}
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
