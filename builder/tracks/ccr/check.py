@@ -39,14 +39,14 @@ def audit_instance(
 
     @cache
     def derive(pair: Pair) -> Quantities:
-        assert isinstance(context, BooleanContext)
+        if isinstance(context, LinearContext):
+            return {"ate": path_sum(context, *pair)}
         return twin_quantities(context, pair)
 
-    if isinstance(context, BooleanContext):
-        for one in world["quantities"]:
-            pair = one.pop("cause"), one.pop("effect")
-            if {name: Fraction(text) for name, text in one.items()} != derive(pair):
-                problems.append(f"the quantities of {pair} differ from their second derivation")
+    for one in world["quantities"]:
+        pair = one.pop("cause"), one.pop("effect")
+        if {name: Fraction(text) for name, text in one.items()} != derive(pair):
+            problems.append(f"the quantities of {pair} differ from their second derivation")
     for name, row in sorted(truths.items()):
         task, target = world["tasks"].get(name), json.loads(row["target_json"])
         if task is None:
@@ -78,23 +78,18 @@ def _task_problems(
 
 
 def _ends(task: Row) -> Pair:
-    """Return (cause, effect) of a task."""
     return task["cause"], task["effect"]
 
 
 def _derived_value(context: Context, quantity: Row, derive: Derive) -> Fraction:
     """Return a quantity by the second derivation. A path of several steps is a product, as an NIE
     is over its mediator; an NDE is the sum over the paths that avoid it."""
-    if quantity["measure"] == "nde" and isinstance(context, LinearContext):
-        cause, mediator, effect = quantity["path"]
-        return path_sum(context, cause, effect, avoided=mediator)
-    value = Fraction(1)
-    for pair in pairwise(quantity["path"]):
-        if isinstance(context, LinearContext):
-            value *= path_sum(context, *pair)
-        else:
-            value *= derive(pair)[quantity["measure"]]
-    return value
+    measure, path = quantity["measure"], quantity["path"]
+    if isinstance(context, LinearContext):
+        if measure == "nde":
+            return path_sum(context, path[0], path[2], avoided=path[1])
+        measure = "ate"
+    return prod((derive(pair)[measure] for pair in pairwise(path)), start=Fraction(1))
 
 
 def _simulation_problems(
@@ -166,7 +161,6 @@ def _answers_of(context: BooleanContext, bits: Sequence[bool], cause: int, effec
 
 
 def _quantity_from(one: Row) -> ListedQuantity:
-    """Return the quantity of a record with members ``measure`` and ``path``."""
     return ListedQuantity(one["measure"], tuple(one["path"]))
 
 

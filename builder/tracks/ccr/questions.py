@@ -140,7 +140,6 @@ def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
 
 
 def _values_at(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> dict[Pair, Fraction]:
-    """Return the entries of ``values`` for these pairs."""
     return {pair: values[pair] for pair in pairs}
 
 

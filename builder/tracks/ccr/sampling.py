@@ -40,7 +40,6 @@ from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
 from builder.tracks.ccr.quantities import (
     MEDIATED,
     Quantities,
-    Response,
     component_response,
     component_tables,
     exact_quantities,
@@ -269,18 +268,14 @@ def pair_units(
         total = TENTHS ** len(causes)
         weights: dict[str, Any] = {"numerators": numerators, "denominator": total}
     else:
-        cells = cell_probabilities(responses(context, tree)[pair])
+        response = responses(context, tree)[pair]
+        shares = zip(CELLS, (response.low, response.pns, 1 - response.high), strict=True)
+        cells = {name: share for name, share in shares if share}
         bits = _draw_stratified_bits(context, tree, pair, cells, rng)
         weights = {"cells": {name: str(value) for name, value in cells.items()}}
     high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
     factual = evaluate(context, bits)[effect]
     return PairUnits(bits, factual, high, low, weights)
-
-
-def cell_probabilities(response: Response) -> dict[str, Fraction]:
-    """Return the exact probability of each cell that can occur, in ``CELLS``'s order."""
-    values = (response.low, response.pns, 1 - response.high)
-    return {name: value for name, value in zip(CELLS, values, strict=True) if value}
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:

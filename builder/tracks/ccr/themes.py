@@ -51,7 +51,6 @@ Theme = Callable[[Sequence[int], np.random.Generator], Words]
 
 
 def _people(count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Return ``count`` different first names."""
     return tuple(_NAMES[k] for k in rng.permutation(len(_NAMES))[:count])
 
 

@@ -9,33 +9,17 @@ from builder.release import rows
 from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
-from builder.tracks.ccr.ask import (
-    ContextTask,
-    NameOf,
-    constants,
-    context_points,
-    linear_task,
-    pair_tasks,
-    single_task,
-    twin,
-    variants_of,
-)
+from builder.tracks.ccr import ask, sampling
 from builder.tracks.ccr.check import audit_instance, leak_facts
 from builder.tracks.ccr.model import Pair, cut_tree, graph_of_parents
 from builder.tracks.ccr.plan import LINEAR, TRACK_NAME, ContextPlan, parse_settings, plan_contexts
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
-from builder.tracks.ccr.sampling import (
-    SampledContext,
-    sample_additive,
-    sample_context,
-    sample_linear,
-)
 from builder.tracks.ccr.themes import THEMES
 from grader.scoring.shape import Variant
 from grader.tracks.ccr import TRACK as GRADER
 from grader.tracks.ccr.contexts import CONTEXT
 
-Drawn = tuple[dict[str, Any], list[ContextTask], Mapping[str, int]]
+Drawn = tuple[dict[str, Any], list[ask.ContextTask], Mapping[str, int]]
 """The world of a context, its tasks, and what was rejected on the way."""
 
 
@@ -65,18 +49,18 @@ def build(spec: InstanceSpec) -> BuiltInstance:
     return BuiltInstance({**built, "ccr_worlds": [row]}, rejections)
 
 
-def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Drawn:
+def _boolean(plan: ContextPlan, name_of: ask.NameOf, key: bytes, where: str) -> Drawn:
     """Draw a Boolean context, its nodes called as in the story; deductive and inductive ones are
     abstract. Raises ``UsageError``, with ``where``, if none can be drawn."""
-    drawn = sample_context(plan.design, stream(key, "world"), where)
+    drawn = sampling.sample_context(plan.design, stream(key, "world"), where)
     theme = "abstract" if plan.purpose in ("deductive", "inductive") else plan.theme
     words = THEMES[theme](drawn.context.tenths, stream(key, "words"))
     dag = graph_of_parents(drawn.context.parents, words.names)
-    sampled = SampledContext.of_context(replace(drawn.context, dag=dag), drawn.rejections)
+    sampled = sampling.SampledContext.of_context(replace(drawn.context, dag=dag), drawn.rejections)
     if plan.variant is None:
-        tasks = pair_tasks(sampled, words, plan.design.bounds, name_of, key)
+        tasks = ask.pair_tasks(sampled, words, plan.design.bounds, name_of, key)
     else:
-        tasks = [single_task(plan, sampled, words, name_of, key)]
+        tasks = [ask.single_task(plan, sampled, words, name_of, key)]
     world = {
         "context": sampled.context.to_json(),
         "tree": list(sampled.tree.nodes),
@@ -86,13 +70,13 @@ def _boolean(plan: ContextPlan, name_of: NameOf, key: bytes, where: str) -> Draw
     return world, tasks, sampled.rejections
 
 
-def _linear(plan: ContextPlan, name_of: NameOf, key: bytes) -> Drawn:
+def _linear(plan: ContextPlan, name_of: ask.NameOf, key: bytes) -> Drawn:
     parts, rng = (plan.design.sizes, plan.design.kinds), stream(key, "world")
     trap = plan.variant == "direct.trap" or plan.purpose == "additive"
     if plan.purpose == "additive":
-        context, ends = sample_additive(*parts, rng)
+        context, ends = sampling.sample_additive(*parts, rng)
     else:
-        context, ends = sample_linear(*parts, rng, trap=trap)
+        context, ends = sampling.sample_linear(*parts, rng, trap=trap)
     names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
     ends = tuple(names[context.dag.index[end]] for end in ends)
     context = replace(context, dag=graph_of_parents(context.parents, names))
@@ -104,7 +88,7 @@ def _linear(plan: ContextPlan, name_of: NameOf, key: bytes) -> Drawn:
         "theme": "linear",
         "quantities": _quantities_json(quantities),
     }
-    return world, [linear_task(plan, context, tree, ends, name_of, key)], {}
+    return world, [ask.linear_task(plan, context, tree, ends, name_of, key)], {}
 
 
 def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
@@ -136,7 +120,10 @@ TRACK: Final = Track(
     audit=audit_instance,
     leak_facts=leak_facts,
     floors=Floors(
-        constants=constants, twin=twin, variants_of=variants_of, whole=(CONTEXT, context_points)
+        constants=ask.constants,
+        twin=ask.twin,
+        variants_of=ask.variants_of,
+        whole=(CONTEXT, ask.context_points),
     ),
     inputs=_inputs,
     protocol=True,
