@@ -20,8 +20,7 @@ from grader.tracks.replayscm.boolean import Formula, input_column, operation, va
 INPUTS: Final = 4
 FUNCTIONS: Final = 1 << (1 << INPUTS)
 FULL: Final = FUNCTIONS - 1
-OPERATORS: Final = ("and", "or", "xor", "not", "iff", "")
-_NARY: Final = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+_NARY: Final = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 _BATCH: Final = 1 << 20
 
 Ints = NDArray[np.int32]
@@ -33,28 +32,21 @@ class SmallestFormulas:
     A function f is its truth table, a number of 16 bits: bit p is the value where input i has
     bit i of p. ``sizes[f]`` is the number of operators and leaves of its smallest formula.
     ``by_size[k]`` lists the functions that depend on the first k inputs at most, by (size,
-    truth table). The outermost operator of f is ``OPERATORS[operators[f]]``, over the functions
-    ``left[f]`` and ``right[f]``. Where ``left[f]`` is itself a chain of operator k,
-    ``chain_left[k, left[f]]`` and ``chain_right[k, left[f]]`` split it further. Absent
-    arguments are -1. For a single input ``left[f]`` is its number.
+    truth table). The outermost operator of f is ``operators[f]``, over ``parts[operator][f]``:
+    functions, or the number of a single input, whose operator is "".
 
-    In the search ``levels[s]`` are the functions of smallest size s, ``chains[k][t]`` those first
-    found as a chain of operator k with total t, and ``chained[k]`` flags all of these.
+    In the search ``levels[s]`` are the functions of smallest size s, ``chains[operator][t]`` those
+    first found as a chain of the operator with total t, and ``chained[operator]`` flags all these.
     """
 
     def __init__(self) -> None:
-        """Search size after size, in a few tenths of a second."""
+        """Search size after size, in half a second."""
         self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
-        self.operators = np.full(FUNCTIONS, -1, dtype=np.int8)
-        self.left = np.full(FUNCTIONS, -1, dtype=np.int32)
-        self.right = np.full(FUNCTIONS, -1, dtype=np.int32)
-        shape = (len(_NARY), FUNCTIONS)
-        self.chained = np.zeros(shape, dtype=bool)
-        self.chain_left = np.full(shape, -1, dtype=np.int32)
-        self.chain_right = np.full(shape, -1, dtype=np.int32)
-        none = np.zeros(0, dtype=np.int32)
-        self.levels: list[Ints] = [none]
-        self.chains: list[list[Ints]] = [[none] for _ in _NARY]
+        self.operators: dict[int, str] = {}
+        self.parts = {name: dict[int, tuple[int, ...]]() for name in (*_NARY, "not", "iff", "")}
+        self.levels = [np.zeros(0, dtype=np.int32)]
+        self.chains = {operator: [self.levels[0]] for operator in _NARY}
+        self.chained = {operator: np.zeros(FUNCTIONS, dtype=bool) for operator in _NARY}
         self._run()
         order = np.lexsort((np.arange(FUNCTIONS), self.sizes)).astype(np.int32)
         self.by_size = tuple(order[_ignores(order, inputs)] for inputs in range(INPUTS + 1))
@@ -64,23 +56,12 @@ class SmallestFormulas:
         of several. ``names`` may lack inputs on which it does not depend. A constant mentions the
         first name alone."""
         if table in (0, FULL):
-            constant = operation("xor", variable(names[0]), variable(names[0]))
-            return constant if table == 0 else operation("iff", *constant.arguments)
-        operator = OPERATORS[self.operators[table]]
-        left, right = int(self.left[table]), int(self.right[table])
+            return operation("iff" if table else "xor", variable(names[0]), variable(names[0]))
+        operator = self.operators[table]
+        parts = self.parts[operator][table]
         if operator == "":
-            return variable(names[left])
-        if operator == "not":
-            return operation("not", self.formula(left, names))
-        if operator == "iff":
-            return operation("iff", self.formula(left, names), self.formula(right, names))
-        members = [right]
-        chain = int(self.operators[table])
-        while self.chain_left[chain, left] >= 0:
-            members.append(int(self.chain_right[chain, left]))
-            left = int(self.chain_left[chain, left])
-        members.append(left)
-        return operation(operator, *(self.formula(member, names) for member in reversed(members)))
+            return variable(names[parts[0]])
+        return operation(operator, *(self.formula(part, names) for part in parts))
 
     def smallest(self, ones: int, zeros: int, inputs: int) -> int:
         """Return the truth table (of four inputs) of the smallest function of the first ``inputs``
@@ -91,44 +72,47 @@ class SmallestFormulas:
         return int(listed[int(fits.argmax())])
 
     def _run(self) -> None:
-        """Fill the arrays until every function has a size."""
+        """Fill the table until every function has a size."""
         new = np.array([input_column(i, INPUTS) for i in range(INPUTS)], dtype=np.int32)
-        self._claim(new, 1, "", np.arange(INPUTS, dtype=np.int32), np.full(INPUTS, -1, np.int32))
+        self._claim(new, 1, "", np.arange(INPUTS, dtype=np.int32))
         while True:
             total = len(self.levels)
             self.levels.append(np.sort(new))
-            for k in range(len(_NARY)):
-                singles = self.levels[total][~self.chained[k, self.levels[total]]]
-                self.chained[k, singles] = True
-                self.chains[k].append(singles)
+            for operator, chained in self.chained.items():
+                singles = self.levels[total][~chained[self.levels[total]]]
+                chained[singles] = True
+                self.chains[operator].append(singles)
             if np.count_nonzero(self.sizes) == FUNCTIONS:
                 return
             new = np.concatenate(list(self._next_level(total)))
 
     def _next_level(self, total: int) -> Iterator[Ints]:
         """Yield the new functions of size ``total`` + 1 in batches; record how they are made."""
-        last = self.levels[total]
-        yield self._claim(FULL ^ last, total + 1, "not", last, np.full(len(last), -1, np.int32))
-        for k in range(len(_NARY)):
-            added = [np.zeros(0, dtype=np.int32)]
+        yield self._claim(FULL ^ self.levels[total], total + 1, "not", self.levels[total])
+        for operator, join in _NARY.items():
+            chains, parts = self.chains[operator], self.parts[operator]
+            added = [chains[total]]
             for a in range(1, total):
-                for x, y in _pairs(self.chains[k][a], self.levels[total - a]):
-                    chosen, first = _first(_NARY[k](x, y), self.chained[k])
-                    self.chained[k, chosen] = True
-                    self.chain_left[k, chosen], self.chain_right[k, chosen] = x[first], y[first]
+                for x, y in _pairs(chains[a], self.levels[total - a]):
+                    chosen, first = _first(join(x, y), self.chained[operator])
+                    self.chained[operator][chosen] = True
+                    rows = zip(chosen.tolist(), x[first].tolist(), y[first].tolist(), strict=True)
+                    parts.update((f, (*parts.get(one, (one,)), other)) for f, one, other in rows)
                     added.append(chosen)
-                    yield self._claim(chosen, total + 1, OPERATORS[k], x[first], y[first])
-            self.chains[k][total] = np.concatenate([self.chains[k][total], *added])
+                    yield self._claim(chosen, total + 1, operator)
+            chains[total] = np.concatenate(added)
         for a in range(1, total // 2 + 1):
             for x, y in _pairs(self.levels[a], self.levels[total - a]):
                 yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
 
-    def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
+    def _claim(self, values: Ints, size: int, operator: str, *joined: Ints) -> Ints:
         """Record how those of ``values`` without a size are made; return these, ascending."""
         chosen, first = _first(values, self.sizes != 0)
         self.sizes[chosen] = size
-        self.operators[chosen] = OPERATORS.index(operator)
-        self.left[chosen], self.right[chosen] = left[first], right[first]
+        self.operators.update(dict.fromkeys(chosen.tolist(), operator))
+        if joined:  # the parts of a chain are recorded already
+            rows = zip(*(one[first].tolist() for one in joined), strict=True)
+            self.parts[operator].update(zip(chosen.tolist(), rows, strict=True))
         return chosen
 
 
