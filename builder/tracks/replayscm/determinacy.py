@@ -7,7 +7,7 @@ set of at most K = 4 others that its mechanism may mention.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -38,16 +38,15 @@ def disclosed_limits(
 ) -> ParentLimits:
     """Return the limits a disclosure sets, given the true roots. ``blocks`` (in latent order) serve
     "block" alone. "hidden_roots" is treated like "hidden"."""
-    allowed = {}
-    for place, child in enumerate(program.order):
+    allowed, order = {}, program.order
+    for child in sorted(program.endogenous):
         if disclosure == "ordered":
-            allowed[child] = bits(program.order[:place])
+            order = program.order[: program.order.index(child)]
         elif disclosure == "block":
             own = next(k for k, block in enumerate(blocks) if child in block)
-            allowed[child] = bits(v for block in blocks[: own + 1] for v in block if v != child)
-        else:
-            allowed[child] = bits(v for v in range(program.n) if v != child)
-    return ParentLimits(bits(program.roots), {v: allowed[v] for v in sorted(program.endogenous)})
+            order = tuple(chain(*blocks[: own + 1]))
+        allowed[child] = bits({*order} - {child})
+    return ParentLimits(bits(program.roots), allowed)
 
 
 def limits_by_roots(n: int) -> Iterator[ParentLimits]:

@@ -209,10 +209,10 @@ def _heldout(
             targets = usual[int(rng.integers(len(usual)))]
             mode: Mode = "hard_constant" if rng.random() < 0.35 else "hard_assigned"
             intervention = intervene(rng, mode, targets)
-        if (intervention.targets not in known) != wants_novel or is_vacuous(program, intervention):
+        is_novel = intervention.targets not in known
+        if is_novel != wants_novel or is_vacuous(program, intervention) or intervention in taken:
             continue
-        if intervention in taken or intervention in chosen:
-            continue
+        taken.add(intervention)
         chosen.append(intervention)
         if len(chosen) == HELDOUT_WORLDS:
             order = rng.permutation(HELDOUT_WORLDS)

@@ -108,7 +108,7 @@ def add_counterexamples(
     seen = window_patterns(program, worlds)
     every = {v: (1 << (1 << len(window))) - 1 for v, window in program.windows.items()}
     while missing := [v for v in every if seen[v] != every[v]]:
-        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
+        candidates = _candidates(rng, evidence, CANDIDATES // 2)
         window = program.windows[missing[int(rng.integers(len(missing)))]]
         candidates += _simulate_allowed(
             rng, evidence, [intervene(rng, "hard_assigned", window)] * 4
@@ -121,18 +121,13 @@ def add_counterexamples(
     while wrong := _misfits(program, tabulate_worlds(worlds)):
         if len(worlds) >= limit:
             raise Rejection("counterexamples")
-        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        candidates = _candidates(rng, evidence)
         kills = contradictions(wrong, candidates).sum(axis=0)
         if kills.any():
             worlds.append(candidates[int(np.argmax(kills))])
     if len(worlds) == len(extra):
-        worlds.append(_one_more(rng, evidence))
+        worlds.append(_candidates(rng, evidence)[0])  # no two levels may share a prompt
     return tuple(worlds)
-
-
-def _one_more(rng: np.random.Generator, evidence: Evidence) -> ReplayWorld:
-    """Draw a world for a level that needs none, so that no two levels share a prompt."""
-    return _simulate_allowed(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
 def certify(
@@ -149,11 +144,11 @@ def certify(
         pairs = completable_pairs(tables, limits)
         if is_unique(program, tables, pairs):
             if len(worlds) == len(cex):
-                worlds.append(_one_more(rng, evidence))
+                worlds.append(_candidates(rng, evidence)[0])
             return tuple(worlds)
         if len(worlds) == len(cex) + CERTIFIED_WORLDS:
             raise Rejection("not certified")
-        candidates = _simulate_allowed(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        candidates = _candidates(rng, evidence)
         best = min(candidates, key=partial(_count_open, program, tables, pairs))
         worlds.append(best)
         tables |= tabulate_worlds([best])
@@ -182,14 +177,14 @@ def _simulate_allowed(
     ]
 
 
-def _multi_targets(
-    rng: np.random.Generator, program: HiddenProgram, count: int
-) -> list[Intervention]:
-    """Draw ``count`` hard_assigned interventions on 2 to n - 1 random variables."""
-    return [
-        set_targets(rng, "hard_assigned", program.n, int(rng.integers(2, program.n)))
-        for _ in range(count)
-    ]
+def _candidates(
+    rng: np.random.Generator, evidence: Evidence, count: int = CANDIDATES
+) -> list[ReplayWorld]:
+    """Simulate what is allowed of ``count`` hard_assigned ones on 2 to n - 1 random variables."""
+    n = evidence.program.n
+    targets = (int(rng.integers(2, n)) for _ in range(count))
+    drawn = [set_targets(rng, "hard_assigned", n, number) for number in targets]
+    return _simulate_allowed(rng, evidence, drawn)
 
 
 def _most_new(
@@ -210,10 +205,7 @@ def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]
     for child, k in np.argwhere(pairs).tolist():
         members, hidden = sets.members[k], set(program.parents[child])
         firsts = (first_fit(tables, child, k, cap) for cap in FITTER_CAPS)
-        fitted = [
-            smallest_fit(tables, child, k),
-            *(choice for choice in firsts if choice is not None),
-        ]
+        fitted = filter(None, (smallest_fit(tables, child, k), *firsts))
         for table in dict.fromkeys(choice.table & int(sets.every[k]) for choice in fitted):
             if not hidden <= set(members) or table != program.table_over(child, members):
                 found.append(Alternative(child, members, table))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.release.attempts import Rejection
-from builder.tracks.replayscm.plan import OPERATORS, PAPER, Generation
+from builder.tracks.replayscm.plan import PAPER, Generation
 from grader.tracks.replayscm.boolean import (
     Formula,
     canonical,
@@ -135,21 +135,19 @@ def sample_formula(
 ) -> Formula:
     """Draw a formula of allowed size and depth that depends on all ``parents``. Raises
     :class:`Rejection` after 2,000 draws without one."""
+    (small, large), (flat, deep) = settings.sizes, settings.depths
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))
-        if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
-            continue
-        if not settings.depths[0] <= depth(formula) <= settings.depths[1]:
-            continue
+        fits = small <= size(formula) <= large and flat <= depth(formula) <= deep
         # Depending on a parent implies taking both values.
-        if essential(formula) == tuple(sorted(parents)):
+        if fits and essential(formula) == tuple(sorted(parents)):
             return formula
     raise Rejection("no mechanism of this size and depth")
 
 
 def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
     """Return a formula of every parent and up to two more leaves, joined and negated at random."""
-    joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
+    joining = [operator for operator in operators if operator != "not"]
     negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
     leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]

@@ -14,12 +14,10 @@ from grader.tracks.replayscm.shapes import LEVELS
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     """Return the parts of the report, as Markdown. ``truths`` are the targets by task id."""
-    cohorts: dict[str, list[Record]] = {"": [], "Base cohort, ": []}
-    for world in worlds:
-        is_base = any(label.endswith("-Base") for label in world["tasks"].values())
-        cohorts["Base cohort, " if is_base else ""].append(world)
     parts = [f"{len(worlds)} programs, {len(truths)} records."]
-    for cohort, members in cohorts.items():
+    base = [any(label.endswith("-Base") for label in one["tasks"].values()) for one in worlds]
+    for cohort, is_base in (("", False), ("Base cohort, ", True)):
+        members = [world for world, flag in zip(worlds, base, strict=True) if flag == is_base]
         if members:
             heads = ("", "paper", "ours")
             parts += [
