@@ -11,8 +11,7 @@ from builder.splits.seeds import attempt_key, hmac_key, stream
 from builder.splits.track import BuiltInstance
 from builder.tracks.causalab.check import audit_instance
 from builder.tracks.causalab.episode import EpisodeParts, draw_episode
-from builder.tracks.causalab.plan import sample_graphs
-from builder.tracks.causalab.suites import SuiteSetting, read_label
+from builder.tracks.causalab.plan import SuiteSetting, read_label, sample_graphs
 from grader.laboratory import transcript
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import Crystal, Mode, Model, Term

@@ -16,7 +16,7 @@ from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance
 from builder.tracks.causalab.ask import write_prompt
 from builder.tracks.causalab.episode import EpisodeParts
-from builder.tracks.causalab.suites import PAPER, SIZES, SUITES, SuiteSetting
+from builder.tracks.causalab.plan import PAPER, SIZES, SUITES, SuiteSetting
 from builder.tracks.causalab.track import TRACK
 from causal_exams.laboratory.session import Session
 from grader.laboratory.episode import Episode

@@ -13,8 +13,7 @@ from builder.commands.main import main as build
 from builder.splits.settings import TomlTable
 from builder.splits.track import BuiltInstance, InstanceSpec
 from builder.tracks.causalab.ask import MODE_SENTENCES, write_prompt
-from builder.tracks.causalab.plan import EpisodeSettings
-from builder.tracks.causalab.suites import PAPER, SUITES
+from builder.tracks.causalab.plan import PAPER, SUITES, EpisodeSettings
 from builder.tracks.causalab.track import TRACK
 from grader.commands.main import main as grade
 from grader.errors import UsageError

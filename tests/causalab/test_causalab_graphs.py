@@ -14,8 +14,7 @@ from scipy.optimize import linprog
 
 from builder.graphs.graph import LatentDAG
 from builder.tracks.causalab.episode import sample_equations
-from builder.tracks.causalab.plan import FREQUENCY, sample_graphs
-from builder.tracks.causalab.suites import PAPER, REGIMES, SIZES, SUITES
+from builder.tracks.causalab.plan import FREQUENCY, PAPER, REGIMES, SIZES, SUITES, sample_graphs
 from builder.tracks.causalab.track import TABLE_1, colliders, forks
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis

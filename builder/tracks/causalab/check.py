@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from builder.splits.track import LeakFacts, TaskRow
-from builder.tracks.causalab.suites import Suite, SuiteSetting, read_label
+from builder.tracks.causalab.plan import Suite, SuiteSetting, read_label
 
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
@@ -113,14 +113,11 @@ def _readings_problems(public: Json, private: Json) -> Iterator[str]:
     for number, step in enumerate(public["chain"], start=1):
         name, value = step["set"]["name"], _exact(step["set"]["value"])
         reading = step["reading"]
-        if public["mode"] == "shift":
-            bases[name] = value
-        elif public["mode"] == "do":
+        bases[name] = value
+        if public["mode"] == "do":
             held.add(name)
-            bases[name] = value
-        else:
-            inflow, _ = _inflow(private["equations"][name], reading)
-            bases[name] = value - inflow
+        elif public["mode"] == "pin":
+            bases[name] -= _inflow(private["equations"][name], reading)[0]
         yield from _reading_problems(
             f"step {number} of the trace", reading, bases, held, private, target
         )

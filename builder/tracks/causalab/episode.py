@@ -21,9 +21,8 @@ import numpy as np
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import Rejection
 from builder.splits.seeds import stream
-from builder.tracks.causalab.plan import FREQUENCY
-from builder.tracks.causalab.suites import Family, Suite, SuiteSetting
-from builder.tracks.causalab.suites import label as label_of
+from builder.tracks.causalab.plan import DISPLAY, FREQUENCY, Family, Suite, SuiteSetting
+from builder.tracks.causalab.plan import label as label_of
 from grader.laboratory.model import ROUNDING, Crystal, Mode, Model, Term
 
 CURVATURES: Final = (0.008, 0.012, 0.016)
@@ -91,11 +90,13 @@ def is_precise(
     session = list(_session(model, settable, manipulator))
     for node, terms in model.equations.items():
         parents = [term.parent for term in terms]
-        if node in settable and set(parents) <= set(settable):
+        if not terms or (node in settable and set(parents) <= set(settable)):
             continue  # experiments alone say enough
-        rows = _rows(node, parents, shown, session)
-        _, singular, directions = np.linalg.svd(rows, full_matrices=False)
-        if terms and singular[-1] > 1e-6 * singular[0]:
+        # A row has the parents, and 1 if the base is unknown.
+        seen = [*session, *((reading, frozenset[str]()) for reading in shown if node == FREQUENCY)]
+        rows = [[*(reading[p] for p in parents), float(node not in done)] for reading, done in seen]
+        _, singular, directions = np.linalg.svd(np.array(rows), full_matrices=False)
+        if singular[-1] > 1e-6 * singular[0]:
             errors = ROUNDING * np.sqrt(((directions.T / singular) ** 2).sum(axis=1))
             sizes = np.array([abs(term.linear) for term in terms])
             if (errors[: len(terms)] / sizes).max() > PRECISION:
@@ -117,33 +118,6 @@ def _session(
             yield crystal.read(), frozenset(done)
 
 
-def _rows(
-    node: str,
-    parents: Sequence[str],
-    shown: Sequence[Mapping[str, float]],
-    session: Sequence[tuple[Mapping[str, float], frozenset[str]]],
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return ``node``'s regression matrix: a row has its parents and 1 if the base is unknown."""
-    rows = [
-        [*(reading[parent] for parent in parents), float(node not in done)]
-        for reading, done in session
-    ]
-    if node == FREQUENCY:
-        rows += [[*(reading[parent] for parent in parents), 1.0] for reading in shown]
-    return np.array(rows)
-
-
-DISPLAY: Final[Mapping[str, str]] = {
-    "density": "Density",
-    "moisture": "Moisture",
-    "ph": "pH",
-    "temperature": "Temperature (°C)",
-    "quantum_size": "Quantum Size",
-    "radiation": "Radiation",
-    "conductivity": "Conductivity",
-    "pressure": "Pressure",
-    FREQUENCY: "Resonance Frequency (Hz)",
-}
 TOLERANCE: Final = 5.0
 """Largest error of a right prediction."""
 REACTOR_RANGES: Final[Mapping[SuiteSetting, tuple[float, float]]] = {

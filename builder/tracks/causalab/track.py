@@ -1,6 +1,7 @@
 """The causalab track as the release machinery sees it: the episodes of a graph, as rows; and its
 generation report, our graphs beside the paper's Table 1."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import comb
@@ -18,8 +19,14 @@ from builder.stories.texts import markdown_table
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
-from builder.tracks.causalab.plan import TRACK_NAME, EpisodeSettings, GraphPlan, plan_graphs
-from builder.tracks.causalab.suites import SUITES, label
+from builder.tracks.causalab.plan import (
+    SUITES,
+    TRACK_NAME,
+    EpisodeSettings,
+    GraphPlan,
+    label,
+    plan_graphs,
+)
 from grader.tracks.causalab import TRACK as GRADER
 
 INPUTS: Final = frozenset(
@@ -78,11 +85,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     rows = []
     for size, (number, *paper) in TABLE_1.items():
         wanted = label(SUITES[f"main-{size}"], "reference")
-        graphs = [
-            [(cause, effect) for cause, effect in world["edges"]]
-            for world in worlds
-            if wanted in world["tasks"].values()
-        ]
+        graphs = [world["edges"] for world in worlds if wanted in world["tasks"].values()]
         if graphs:
             counts = [len(edges) for edges in graphs]
             forked, collided = mean(map(forks, graphs)), mean(map(colliders, graphs))
@@ -96,8 +99,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 
 def forks(edges: Sequence[tuple[str, str]]) -> int:
     """Return the number of pairs of edges with the same cause (Table 1's fork count)."""
-    causes = [cause for cause, _ in edges]
-    return sum(comb(causes.count(cause), 2) for cause in set(causes))
+    return sum(comb(count, 2) for count in Counter(cause for cause, _ in edges).values())
 
 
 def colliders(edges: Sequence[tuple[str, str]]) -> int:
