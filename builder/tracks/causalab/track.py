@@ -16,17 +16,10 @@ from builder.splits.seeds import attempt_key, public_id
 from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Record, Row, Track
 from builder.stories.texts import markdown_table
+from builder.tracks.causalab import plan as planning
 from builder.tracks.causalab.ask import constants, twin, variants_of, write_prompt
 from builder.tracks.causalab.check import audit_instance, leak_facts
 from builder.tracks.causalab.episode import draw_episode
-from builder.tracks.causalab.plan import (
-    SUITES,
-    TRACK_NAME,
-    EpisodeSettings,
-    GraphPlan,
-    label,
-    plan_graphs,
-)
 from grader.tracks.causalab import TRACK as GRADER
 
 INPUTS: Final = frozenset(
@@ -41,18 +34,20 @@ MAX_ATTEMPTS: Final = 2000
 
 def build(spec: InstanceSpec) -> BuiltInstance:
     """Return a graph's episodes, as rows. Raises ``UsageError`` if no attempt is accepted."""
-    make = partial(_try, spec, GraphPlan.from_json(spec.config_json))
+    make = partial(_try, spec, planning.GraphPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "episode", "change the seed")
 
 
-def _try(spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int) -> dict[str, list[Row]]:
+def _try(
+    spec: InstanceSpec, plan: planning.GraphPlan, attempt: int, _: int
+) -> dict[str, list[Row]]:
     """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
     key, graph = attempt_key(spec.key, attempt), LatentDAG(plan.names, plan.edges)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for suite, setting in plan.episodes:
         fixed = plan.fixed and setting == "wide"
         public, private = draw_episode(graph, suite, setting, fixed, plan.mode, key)
-        episode = label(suite, setting)
+        episode = planning.label(suite, setting)
         name = public_id("lab", spec.id_key, episode)
         labels[name] = episode
         variant = GRADER.variant(suite.variant)
@@ -84,7 +79,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     """Return the parts of the generation report, as Markdown. ``truths`` are by task id."""
     rows = []
     for size, (number, *paper) in TABLE_1.items():
-        wanted = label(SUITES[f"main-{size}"], "reference")
+        wanted = planning.label(planning.SUITES[f"main-{size}"], "reference")
         graphs = [world["edges"] for world in worlds if wanted in world["tasks"].values()]
         if graphs:
             counts = [len(edges) for edges in graphs]
@@ -108,13 +103,13 @@ def colliders(edges: Sequence[tuple[str, str]]) -> int:
 
 
 TRACK: Final = Track(
-    name=TRACK_NAME,
+    name=planning.TRACK_NAME,
     grader=GRADER,
     report=report,
     tables={"causalab": TASKS, "causalab_truth": TRUTH, "causalab_worlds": worlds_schema()},
     private=frozenset({"causalab_truth", "causalab_worlds"}),
-    parse=partial(check, EpisodeSettings),
-    plan=plan_graphs,
+    parse=partial(check, planning.EpisodeSettings),
+    plan=planning.plan_graphs,
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,

@@ -10,28 +10,11 @@ import numpy as np
 
 from builder.splits.seeds import random_order, stream
 from builder.splits.track import Graded, InstanceSpec, planned_variants
+from builder.tracks.ccr import questions, text
 from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
 from builder.tracks.ccr.quantities import linear_effect, total_effect
-from builder.tracks.ccr.questions import (
-    Deduction,
-    additive_quantities,
-    compose,
-    deduce,
-    deduce_sum,
-    direct_quantities,
-    linear_quantities,
-)
 from builder.tracks.ccr.sampling import SampledContext, measurable, pair_units, references
-from builder.tracks.ccr.text import (
-    ListedQuantity,
-    case_lines,
-    context_text,
-    deductive_prompt,
-    direct_prompt,
-    linear_prompt,
-    simulation_prompt,
-)
 from builder.tracks.ccr.themes import Words
 from grader.io.jsonio import canonical_json
 from grader.scoring.model import Truth
@@ -64,13 +47,13 @@ def pair_tasks(
     target's ``reference`` says whether the indirect paths of the pair count as compositions.
     ``key`` is the attempt's: story, units and cases have streams of their own."""
     context, tree, dag = sampled.context, sampled.tree, sampled.context.dag
-    story = context_text(context, words, stream(key, "story"))
+    story = text.context_text(context, words, stream(key, "story"))
     counted, skeleton = references(tree, sampled.quantities, bounds), nx.DiGraph(dag.edges)
     tasks = []
     for pair in measurable(tree, sampled.quantities, bounds):
         label = "/".join(["simulation.pair", *(str(tree.nodes.index(end)) for end in pair)])
         units = pair_units(context, tree, pair, stream(key, f"units/{label}"))
-        cases = case_lines(words, units.bits, stream(key, f"cases/{label}"))
+        cases = text.case_lines(words, units.bits, stream(key, f"cases/{label}"))
         nodes = dag.index[pair[0]], dag.index[pair[1]]
         ends, values = {"cause": pair[0], "effect": pair[1]}, sampled.quantities[pair]
         answers = {"factual": units.factual, "do_true": units.high, "do_false": units.low}
@@ -84,7 +67,7 @@ def pair_tasks(
             "weights": units.weights,
             "exact": {name: str(value) for name, value in values.items()},
         }
-        prompt = simulation_prompt(words, story, nodes, cases, f"{name_of(label)}.json")
+        prompt = text.simulation_prompt(words, story, nodes, cases, f"{name_of(label)}.json")
         inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": pack_bits(units.bits)}
         tasks.append(
             ContextTask(label, "simulation.pair", prompt, inputs, values["pns"], target, audit)
@@ -103,11 +86,11 @@ def single_task(
         return _product_task(plan, sampled.tree, pns, "pns", file, key)
     rng = stream(key, "tasks")
     if plan.purpose == "direct":
-        asked = direct_quantities(sampled.tree, rng)
+        asked = questions.direct_quantities(sampled.tree, rng)
     else:
-        asked = [ListedQuantity("pns", pair) for pair in random_order(rng, sampled.tree.pairs)]
-    story = context_text(sampled.context, words, stream(key, "story"))
-    prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
+        asked = [text.ListedQuantity("pns", pair) for pair in random_order(rng, sampled.tree.pairs)]
+    story = text.context_text(sampled.context, words, stream(key, "story"))
+    prompt = text.direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
     values = (sampled.quantities[one.path[0], one.path[-1]][one.measure] for one in asked)
     return _listed_task(plan.variant, prompt, zip(asked, values, strict=True))
 
@@ -129,24 +112,24 @@ def linear_task(
         return _product_task(plan, tree, effects, "ate", file, key)
     rng = stream(key, "tasks")
     if plan.purpose == "additive":
-        asked = additive_quantities(ends)
+        asked = questions.additive_quantities(ends)
         if plan.verdict is not None:
             sums = {one: linear_effect(context, one.measure, one.path) for one in asked}
             inductive = plan.variant == "inductive.additive"
-            sum_question = deduce_sum(asked, sums, plan.verdict, rng, inductive=inductive)
+            sum_question = questions.deduce_sum(asked, sums, plan.verdict, rng, inductive=inductive)
             return _deductive_task(plan, ends, sum_question, file, key)
         asked = random_order(rng, asked)
     else:
         # A trap: the product along the would-be cutpoint differs from the effect of X on Y.
-        trap = [ListedQuantity("ate", path) for path in (ends, (ends[0], ends[-1]))]
-        asked = linear_quantities(tree, rng) if tree else trap
-    prompt = linear_prompt(context, asked, file, stream(key, "order"))
+        trap = [text.ListedQuantity("ate", path) for path in (ends, (ends[0], ends[-1]))]
+        asked = questions.linear_quantities(tree, rng) if tree else trap
+    prompt = text.linear_prompt(context, asked, file, stream(key, "order"))
     values = ((one, linear_effect(context, one.measure, one.path)) for one in asked)
     return _listed_task(plan.variant, prompt, values)
 
 
 def _listed_task(
-    variant: str, prompt: str, values: Iterable[tuple[ListedQuantity, Fraction]]
+    variant: str, prompt: str, values: Iterable[tuple[text.ListedQuantity, Fraction]]
 ) -> ContextTask:
     """Return a task that asks for several quantities of a context, named Q1, Q2 and on."""
     listed, target = {}, {}
@@ -171,25 +154,25 @@ def _product_task(
     assert plan.verdict is not None
     rng = stream(key, "tasks")
     if plan.purpose == "inductive":
-        found = compose(tree, values, plan.verdict, rng)
+        found = questions.compose(tree, values, plan.verdict, rng)
     else:
-        found = deduce(tree, values, plan.verdict, rng, bounded=measure == "pns")
-    givens = {ListedQuantity(measure, pair): value for pair, value in found.givens.items()}
-    target = ListedQuantity(measure, found.target)
-    question = Deduction(givens, target, found.verdict, found.value)
+        found = questions.deduce(tree, values, plan.verdict, rng, bounded=measure == "pns")
+    givens = {text.ListedQuantity(measure, pair): value for pair, value in found.givens.items()}
+    target = text.ListedQuantity(measure, found.target)
+    question = questions.Deduction(givens, target, found.verdict, found.value)
     return _deductive_task(plan, tree.nodes, question, file, key)
 
 
 def _deductive_task(
     plan: ContextPlan,
     nodes: tuple[str, ...],
-    found: Deduction[ListedQuantity],
+    found: questions.Deduction[text.ListedQuantity],
     file: str,
     key: bytes,
 ) -> ContextTask:
-    """Return a deductive or inductive task; ``nodes`` as in :func:`deductive_prompt`."""
+    """Return a deductive or inductive task; ``nodes`` as in :func:`text.deductive_prompt`."""
     assert plan.variant is not None
-    prompt = deductive_prompt(nodes, found.givens, found.target, file, stream(key, "order"))
+    prompt = text.deductive_prompt(nodes, found.givens, found.target, file, stream(key, "order"))
     ends = {"cause": found.target.path[0], "effect": found.target.path[-1]}
     target: dict[str, object] = {"verdict": found.verdict}
     if found.value is not None:

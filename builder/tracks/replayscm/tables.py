@@ -46,8 +46,7 @@ def sets_of(n: int) -> ParentSets:
     )
     weights = np.zeros((n, len(members)), dtype=np.int64)
     for k, chosen in enumerate(members):
-        for bit, v in enumerate(chosen):
-            weights[v, k] = 1 << bit
+        weights[list(chosen), k] = 1 << np.arange(len(chosen))
     masks = np.array([bits(chosen) for chosen in members], dtype=np.int64)
     every = np.array([(1 << (1 << len(chosen))) - 1 for chosen in members], dtype=np.uint16)
     return ParentSets(members, masks, weights, every)
@@ -92,11 +91,8 @@ class ObservedRows:
 def stack(worlds: Sequence[ReplayWorld]) -> ObservedRows:
     """Return the rows of all worlds, one below the other."""
     values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
-    set_here = np.zeros((len(worlds), values.shape[1]), dtype=bool)
-    for one, world in zip(set_here, worlds, strict=True):
-        one[list(world.targets)] = True
-    clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
-    return ObservedRows(values, clamped)
+    sets = [[v in world.targets for v in range(values.shape[1])] for world in worlds]
+    return ObservedRows(values, np.repeat(sets, [len(world.rows) for world in worlds], axis=0))
 
 
 def patterns(rows: ObservedRows) -> NDArray[np.int64]:

@@ -13,24 +13,16 @@ from builder.release.rows import TASKS, TRUTH, worlds_schema
 from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.settings import check
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
+from builder.tracks.replayscm import plan as planning
 from builder.tracks.replayscm.ask import constants, twin, write_prompt
 from builder.tracks.replayscm.check import audit_instance, leak_facts
 from builder.tracks.replayscm.determinacy import audit, viable_limits
 from builder.tracks.replayscm.generate import Evidence, generate
 from builder.tracks.replayscm.levels import add_levels, coverage
-from builder.tracks.replayscm.plan import (
-    TRACK_NAME,
-    Level,
-    Pool,
-    ProgramPlan,
-    ProgramSettings,
-    composition,
-    plan_programs,
-)
 from builder.tracks.replayscm.programs import draw_blocks, name_of
 from builder.tracks.replayscm.search import counterexample, find_alternative
 from builder.tracks.replayscm.show import report
-from builder.tracks.replayscm.tables import Flags, PartialTables, stack, tabulate_worlds
+from builder.tracks.replayscm.tables import Flags, PartialTables, bits, stack, tabulate_worlds
 from builder.tracks.replayscm.worlds import ReplayWorld, shift_world, worlds_json
 from grader.io.jsonio import canonical_json
 from grader.scoring.shape import Task
@@ -42,17 +34,16 @@ from grader.tracks.replayscm.problem import MAX_PARENTS
 class Instance:
     """A program with its worlds. ``blocks`` are the roots, then runs of the latent order.
     ``levels`` are the training worlds of each level of evidence, and ``tables`` what they show.
-    ``shifted`` are the held-out worlds under other root distributions, empty if the plan has
-    none."""
+    ``shifted`` are the held-out worlds under other root distributions, if the plan has some."""
 
     evidence: Evidence
     blocks: tuple[tuple[int, ...], ...]
-    levels: Mapping[Level, tuple[ReplayWorld, ...]]
-    tables: Mapping[Level, PartialTables]
+    levels: Mapping[planning.Level, tuple[ReplayWorld, ...]]
+    tables: Mapping[planning.Level, PartialTables]
     shifted: Sequence[ReplayWorld]
 
 
-def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
+def make_instance(plan: planning.ProgramPlan, key: bytes) -> Instance:
     """Draw the program of ``plan`` with its blocks and worlds; raises ``Rejection``."""
     evidence = generate(stream(key, "evidence"), plan.generation)
     program, shifted = evidence.program, tuple[ReplayWorld, ...]()
@@ -65,7 +56,7 @@ def make_instance(plan: ProgramPlan, key: bytes) -> Instance:
     return Instance(evidence, blocks, levels, tables, shifted)
 
 
-def task_inputs(made: Instance, pool: Pool, determined: bool) -> dict[str, Any]:
+def task_inputs(made: Instance, pool: planning.Pool, determined: bool) -> dict[str, Any]:
     """Return the public inputs of a pool's task. Members that are not disclosed are None. An
     induction says whether its worlds determine the answer: the held-out replay (``determined``)
     and, where they are asked for, the roots."""
@@ -81,12 +72,12 @@ def task_inputs(made: Instance, pool: Pool, determined: bool) -> dict[str, Any]:
     if pool.alternative:
         inputs["reference"] = program.mechanisms()
         return inputs
-    asks_roots = disclosure == "hidden_roots"
-    one_root_set = not asks_roots or len(viable_limits(made.tables[pool.level])) == 1
-    return {**inputs, "determined": determined and one_root_set}
+    if disclosure == "hidden_roots" and determined:
+        determined = len(viable_limits(made.tables[pool.level])) == 1
+    return {**inputs, "determined": determined}
 
 
-def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[str, Any]:
+def task_truth(made: Instance, pool: planning.Pool, matched: bool, key: bytes) -> dict[str, Any]:
     """Return a task's truth: the hidden program, what is determined, and two other programs.
 
     ``counterexample`` is legal and train-exact but fails held-out, or None. ``alternative`` is a
@@ -124,11 +115,8 @@ def task_truth(made: Instance, pool: Pool, matched: bool, key: bytes) -> dict[st
 
 def _cells(flags: Flags) -> dict[str, str]:
     """Return each variable's flagged rows, if any, by label: hexadecimal, bit r for row r."""
-    return {
-        name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
-        for v, column in enumerate(flags.T)
-        if column.any()
-    }
+    rows = {name_of(v): bits(np.flatnonzero(column).tolist()) for v, column in enumerate(flags.T)}
+    return {name: f"{flagged:x}" for name, flagged in rows.items() if flagged}
 
 
 def _names(variables: Iterable[int]) -> list[str]:
@@ -141,11 +129,13 @@ MAX_ATTEMPTS: Final = 100
 
 def build(spec: InstanceSpec) -> BuiltInstance:
     """Return a program's tasks, as rows by table; ``UsageError`` when no attempt will do."""
-    make = partial(_try, spec, ProgramPlan.from_json(spec.config_json))
+    make = partial(_try, spec, planning.ProgramPlan.from_json(spec.config_json))
     return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
 
 
-def _try(spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int) -> dict[str, list[Row]]:
+def _try(
+    spec: InstanceSpec, plan: planning.ProgramPlan, attempt: int, _: int
+) -> dict[str, list[Row]]:
     """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
     key = attempt_key(spec.key, attempt)
     made = make_instance(plan, key)
@@ -187,14 +177,14 @@ def _lends(shown: Task, asked: Task) -> Iterator[str]:
 
 
 TRACK: Final = Track(
-    name=TRACK_NAME,
+    name=planning.TRACK_NAME,
     grader=GRADER,
     report=report,
     tables={"replayscm": TASKS, "replayscm_truth": TRUTH, "replayscm_worlds": worlds_schema()},
     private=frozenset({"replayscm_truth", "replayscm_worlds"}),
-    parse=partial(check, ProgramSettings),
-    plan=plan_programs,
-    composition=composition,
+    parse=partial(check, planning.ProgramSettings),
+    plan=planning.plan_programs,
+    composition=planning.composition,
     build=build,
     audit=audit_instance,
     leak_facts=leak_facts,
