@@ -34,14 +34,12 @@ MAX_ATTEMPTS: Final = 2000
 
 def build(spec: InstanceSpec) -> BuiltInstance:
     """Return a graph's episodes, as rows. Raises ``UsageError`` if no attempt is accepted."""
-    make = partial(_try, spec, planning.GraphPlan.from_json(spec.config_json))
-    return first_accepted(spec, make, MAX_ATTEMPTS, "episode", "change the seed")
+    return first_accepted(spec, partial(_try, spec), MAX_ATTEMPTS, "episode", "change the seed")
 
 
-def _try(
-    spec: InstanceSpec, plan: planning.GraphPlan, attempt: int, _: int
-) -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, attempt: int, _: int) -> dict[str, list[Row]]:
     """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
+    plan = planning.GraphPlan.from_json(spec.config_json)
     key, graph = attempt_key(spec.key, attempt), LatentDAG(plan.names, plan.edges)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for suite, setting in plan.episodes:

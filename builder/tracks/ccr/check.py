@@ -6,6 +6,7 @@ algebra. The rules of a story tell graph and functions: they are meaning, and no
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -111,12 +112,12 @@ def _simulation_problems(
     weights = unit_weights(target)
     if sum(weights) != 1:
         yield "the weights do not add up to 1"
-    cells = list(zip(answers["do_true"], answers["do_false"], weights, strict=True))
-    if sum(w for high, low, w in cells if high == "1" and low == "0") != derived["pns"]:
+    shares = defaultdict[str, Fraction](Fraction)
+    for high, low, weight in zip(answers["do_true"], answers["do_false"], weights, strict=True):
+        shares[high + low] += weight
+    if shares["10"] != derived["pns"]:
         yield "right answers do not give the exact PNS"
-    if sum(w for high, _, w in cells if high == "1") - derived["ate"] != sum(
-        w for _, low, w in cells if low == "1"
-    ):
+    if shares["10"] - shares["01"] != derived["ate"]:
         yield "right answers do not give the exact ATE"
     if "numerators" in target["weights"]:
         yield from _pattern_problems(context, effect, bits, weights)

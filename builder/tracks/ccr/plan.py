@@ -6,6 +6,7 @@ simulation tasks have contexts of their own: a value given in one task is never 
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import Annotated, Final, Literal, Self
 
@@ -146,23 +147,18 @@ class ContextSettings(TomlModel):
             )
         return self
 
-    def largest(self) -> Iterator[Design]:
-        """Yield the largest designs by operator and kind: if they reach the bounds, all do."""
-        most = max(self.components[1], INCONSISTENT if self.inductive else 0)
-        for operators in self.operators:
-            if self.graph is not None:
-                kinds, sizes = zip(*PAPER_GRAPHS[self.graph], strict=True)
-                yield self.design(sizes, kinds, operators)
-            else:
-                for kind in self.kinds:
-                    yield self.design((self.nodes[1],) * most, (kind,) * most, operators)
-
 
 def parse_settings(table: TomlTable) -> ContextSettings:
     """Return the checked settings, or raise ``UsageError`` with the key or unreachable bound."""
     config = check(ContextSettings, table)
-    for design in config.largest():
-        check_design(design, table.where.rstrip("."))
+    most = max(config.components[1], INCONSISTENT if config.inductive else 0)
+    graphs = [((kind, config.nodes[1]),) * most for kind in config.kinds]
+    if config.graph is not None:
+        graphs = [PAPER_GRAPHS[config.graph]]
+    # If the largest designs reach the bounds, all do.
+    for operators, graph in product(config.operators, graphs):
+        kinds, sizes = zip(*graph, strict=True)
+        check_design(config.design(sizes, kinds, operators), table.where.rstrip("."))
     return config
 
 
@@ -188,11 +184,11 @@ def check_design(design: Design, where: str) -> None:
                 f"{float(value):.4g}, below {float(bounds.low):g}; use fewer nodes or other "
                 "operators, or a lower bound"
             )
-    product = prod(min(value, bounds.high) for value in best)
-    if len(best) <= MEASURED_SPAN and product < bounds.whole:
+    most_whole = prod(min(value, bounds.high) for value in best)
+    if len(best) <= MEASURED_SPAN and most_whole < bounds.whole:
         raise UsageError(
             f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
-            f"at most {float(product):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
+            f"at most {float(most_whole):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
             "ones, or a lower bound"
         )
 

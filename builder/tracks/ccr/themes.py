@@ -76,7 +76,6 @@ def _make_words(
 ) -> Words:
     """Return the words of a theme for nodes called ``names``. ``given[v]`` is what its sentences
     need besides: a threshold, a colour, a code. ``values`` fill its intro."""
-
     states, negations, questions, owns = (
         tuple(
             _TEXTS(f"{theme}.{sentence}", name=name, given=own)
@@ -88,16 +87,14 @@ def _make_words(
     return Words(*said, _TEXTS(f"{theme}.intro", **values), _TEXTS[f"{theme}.case_note"])
 
 
-def candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of guests, of candies, and of who is happy because of whom."""
+def _candy_party(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = _people(len(tenths), rng)
     people = zip(names, tenths, strict=True)
     items = [_amounts(name, t, lambda name, n: f"{name} {n}", rng) for name, t in people]
     return _make_words("CandyParty", names, tenths, items)
 
 
-def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of gardeners, cut flowers of many shades, and who delights whom."""
+def _flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = _people(len(tenths), rng)
     colours = [list(_PALETTE)[k] for k in rng.integers(0, len(_PALETTE), len(tenths))]
     items = [
@@ -111,8 +108,7 @@ def flower_garden(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     return _make_words("FlowerGarden", names, colours, items, shades=shades)
 
 
-def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of colleagues who get a flu shot after high fever or after others."""
+def _flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     names = _people(len(tenths), rng)
 
     def describe(name: str, high: int) -> str:
@@ -124,8 +120,7 @@ def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     return _make_words("FluVaccine", names, tenths, items)
 
 
-def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of laboratory markers raised by inherited alleles and by one another."""
+def _clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     count, letters = len(tenths), "ABCDEFGHJKLMNPQRSTUVWXYZ"
     found: dict[str, None] = {}
     while len(found) < 2 * count + 4:
@@ -140,9 +135,7 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     )
 
 
-def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
-    """Return the words of numbered variables and switches, without a story; numbers are random.
-    Of ``tenths`` (one a node) only the length matters."""
+def _abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
     count = len(tenths)
     names = [f"V{n}" for n in (rng.permutation(90) + 10).tolist()[:count]]
     switches = (rng.permutation(90) + 10).tolist()[:count]
@@ -151,9 +144,9 @@ def abstract(tenths: Sequence[int], rng: np.random.Generator) -> Words:
 
 
 THEMES: Final[dict[str, Theme]] = {
-    "CandyParty": candy_party,
-    "FlowerGarden": flower_garden,
-    "FluVaccine": flu_vaccine,
-    "ClinicalNotes": clinical_notes,
-    "abstract": abstract,
+    "CandyParty": _candy_party,
+    "FlowerGarden": _flower_garden,
+    "FluVaccine": _flu_vaccine,
+    "ClinicalNotes": _clinical_notes,
+    "abstract": _abstract,
 }

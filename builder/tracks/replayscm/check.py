@@ -40,15 +40,13 @@ def value(tree: Tree, row: Mapping[str, int]) -> int:
     if isinstance(tree, str):
         return row[tree]
     operator, values = tree[0], [value(child, row) for child in tree[1:]]
-    if operator == "not":
-        return 1 - values[0]
-    if operator == "and":
-        return min(values)
-    if operator == "or":
-        return max(values)
-    if operator == "xor":
-        return sum(values) % 2
-    return int(len(set(values)) == 1)
+    return {
+        "not": 1 - values[0],
+        "and": min(values),
+        "or": max(values),
+        "xor": sum(values) % 2,
+        "iff": int(len(set(values)) == 1),
+    }[operator]
 
 
 def audit_instance(

@@ -129,14 +129,14 @@ MAX_ATTEMPTS: Final = 100
 
 def build(spec: InstanceSpec) -> BuiltInstance:
     """Return a program's tasks, as rows by table; ``UsageError`` when no attempt will do."""
-    make = partial(_try, spec, planning.ProgramPlan.from_json(spec.config_json))
-    return first_accepted(spec, make, MAX_ATTEMPTS, "program", "change the seed or generation")
+    return first_accepted(
+        spec, partial(_try, spec), MAX_ATTEMPTS, "program", "change the seed or generation"
+    )
 
 
-def _try(
-    spec: InstanceSpec, plan: planning.ProgramPlan, attempt: int, _: int
-) -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, attempt: int, _: int) -> dict[str, list[Row]]:
     """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
+    plan = planning.ProgramPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, attempt)
     made = make_instance(plan, key)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
