@@ -133,15 +133,15 @@ def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
     sampled = sampling.sample_context(design(count, size), rng, "here")
     context, exact = sampled.context, sampled.quantities
     for pair in sampling.measurable(sampled.tree, exact):
-        units = sampling.pair_units(context, sampled.tree, pair, rng)
-        answers = {"do_true": answer_bits(units.high), "do_false": answer_bits(units.low)}
-        weights = unit_weights({"weights": units.weights, "answers": answers})
+        _, values, stated = sampling.pair_units(context, sampled.tree, pair, rng)
+        answers = {question: answer_bits(bits) for question, bits in values.items()}
+        weights = unit_weights({"weights": stated, "answers": answers})
         count = 2 ** len(ancestors(context.dag, context.dag.index[pair[1]]))
-        exhaustive = "numerators" in units.weights
+        exhaustive = "numerators" in stated
         assert exhaustive == (count <= sampling.MAX_UNITS)
         assert len(weights) == (count if exhaustive else sampling.MAX_UNITS)
         assert sum(weights) == 1
-        cells = list(zip(weights, units.high, units.low, strict=True))
+        cells = list(zip(weights, values["do_true"], values["do_false"], strict=True))
         pns = sum(w for w, high, low in cells if high and not low)
         above = sum(w for w, high, _ in cells if high)
         below = sum(w for w, _, low in cells if low)
@@ -162,10 +162,10 @@ def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
     sums = {name: np.zeros(len(context.dag.nodes)) for name in ("11", "10", "00")}
     counts = dict.fromkeys(sums, 0)
     for _ in range(30):
-        units = sampling.pair_units(context, tree, tree.global_pair, rng)
+        bits, told, _ = sampling.pair_units(context, tree, tree.global_pair, rng)
         for name in sums:
-            inside = (units.high == (name[0] == "1")) & (units.low == (name[1] == "1"))
-            sums[name] += units.bits[:, inside].sum(axis=1)
+            inside = (told["do_true"] == (name[0] == "1")) & (told["do_false"] == (name[1] == "1"))
+            sums[name] += bits[:, inside].sum(axis=1)
             counts[name] += int(inside.sum())
     for name, total in sums.items():
         inside = (high == (name[0] == "1")) & (low == (name[1] == "1"))

@@ -114,7 +114,6 @@ def _table(nodes: Sequence[str], rows: _TableRows) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with up to two decimals, trailing zeros dropped."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

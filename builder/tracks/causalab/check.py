@@ -181,8 +181,7 @@ def _disturbance_problems(suite: Suite, public: Json, private: Json) -> Iterator
 
 
 def leak_facts(task: TaskRow, truth: Json, _world: Json) -> LeakFacts:
-    """Return a task's facts for the leak test: of the mechanism, of the first property listed and
-    by name, of a single barred one."""
+    """Return a task's facts for the leak test."""
     inputs, target = task.inputs, json.loads(truth["target_json"])
     names = tuple(one["name"] for one in inputs["variables"])
     barred = tuple(one["name"] for one in inputs["variables"] if not one["controllable"])

@@ -43,7 +43,6 @@ def sample_equations(
     wide, terms = setting == "wide", dict[str, list[Term]]()
 
     def sign() -> float:
-        """Draw 1 or -1, each with probability 1/2."""
         return 1.0 if rng.random() < 0.5 else -1.0
 
     constant = float(rng.integers(15, 26)) if family == "quadratic" else 0.0

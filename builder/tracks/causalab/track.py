@@ -1,5 +1,4 @@
-"""The causalab track as the release machinery sees it: the episodes of a graph, as rows; and its
-generation report, our graphs beside the paper's Table 1."""
+"""The causalab track as the release machinery sees it, and its generation report (Table 1)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

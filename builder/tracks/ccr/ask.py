@@ -27,9 +27,8 @@ NameOf = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class ContextTask:
-    """One task. ``label`` is unique inside the context. ``value`` is the exact answer where it is
-    one number, else None. ``target`` is what the truth row holds, ``audit`` what the world row
-    does."""
+    """One task. ``label`` is unique inside the context; ``value`` is the exact answer if it is one
+    number. ``target`` stands in the truth row, ``audit`` in the world row."""
 
     label: str
     variant: str
@@ -52,25 +51,24 @@ def pair_tasks(
     tasks = []
     for pair in measurable(tree, sampled.quantities, bounds):
         label = "/".join(["simulation.pair", *(str(tree.nodes.index(end)) for end in pair)])
-        units = pair_units(context, tree, pair, stream(key, f"units/{label}"))
-        cases = text.case_lines(words, units.bits, stream(key, f"cases/{label}"))
+        bits, answers, weights = pair_units(context, tree, pair, stream(key, f"units/{label}"))
+        cases = text.case_lines(words, bits, stream(key, f"cases/{label}"))
         nodes = dag.index[pair[0]], dag.index[pair[1]]
-        ends, values = {"cause": pair[0], "effect": pair[1]}, sampled.quantities[pair]
-        answers = {"factual": units.factual, "do_true": units.high, "do_false": units.low}
+        ends, exact = {"cause": pair[0], "effect": pair[1]}, sampled.quantities[pair]
         target = {
             **ends,
             "tree": list(tree.nodes),
             "reference": pair in counted,
             "mediators": len(dag.mediators(*pair)),
             "shortest_path": nx.shortest_path_length(skeleton, *pair),
-            "answers": {kind: answer_bits(bits) for kind, bits in answers.items()},
-            "weights": units.weights,
-            "exact": {name: str(value) for name, value in values.items()},
+            "answers": {question: answer_bits(values) for question, values in answers.items()},
+            "weights": weights,
+            "exact": {name: str(value) for name, value in exact.items()},
         }
         prompt = text.simulation_prompt(words, story, nodes, cases, f"{name_of(label)}.json")
-        inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": pack_bits(units.bits)}
+        inputs, audit = {**ends, "units": len(cases)}, {**ends, "bits": pack_bits(bits)}
         tasks.append(
-            ContextTask(label, "simulation.pair", prompt, inputs, values["pns"], target, audit)
+            ContextTask(label, "simulation.pair", prompt, inputs, exact["pns"], target, audit)
         )
     return tasks
 
@@ -103,8 +101,7 @@ def linear_task(
     name_of: NameOf,
     key: bytes,
 ) -> ContextTask:
-    """Return a linear context's task. Without a cut tree ``ends`` are X, a would-be cutpoint or two
-    mediators, and Y."""
+    """Return a linear context's task. Without ``tree``, ``ends`` are X, inner nodes, and Y."""
     assert plan.variant is not None
     file = f"{name_of(plan.variant)}.json"
     if tree is not None and plan.variant == "deductive.linear":
@@ -211,8 +208,7 @@ _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
 
 
 def twin(config: ContextSettings, tasks: int) -> ContextSettings:
-    """Return the floors' settings: ``tasks`` contexts a variant, short and long ones in
-    proportion."""
+    """Return the floors' settings: ``tasks`` contexts a variant, long ones in proportion."""
     counts = config.counts
     wanted = {name: tasks * bool(count) * len(VARIANTS_OF[name]) for name, count in counts.items()}
     if simulated := counts["simulation"] + counts["long"]:
@@ -250,8 +246,7 @@ def constants(task: Task, _: Truth) -> Iterator[tuple[str, str]]:
 
 
 def context_points(graded: Sequence[Graded]) -> float | None:
-    """Return the share (0 to 1) of compositions that are valid and consistent, None for a context
-    not asked in full."""
+    """Return the share (0 to 1) of valid and consistent compositions, None if not asked in full."""
     scores = [score for _, _, score in graded if score.family == "simulation"]
     if not scores:
         return None

@@ -183,8 +183,7 @@ def _deductive_problems(world: Row, task: Row, target: Row, row: Row) -> Iterato
 
 
 def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
-    """Return a task's facts for the leak test. Shown are theme, whether the ends stand by name,
-    and places of the ends' rules."""
+    """Return a task's facts for the leak test."""
     inputs, record = task.inputs, json.loads(world["world_json"])
     target = json.loads(truth["target_json"])
     ends = tuple(inputs[end] for end in ("cause", "effect") if end in inputs)
@@ -213,7 +212,6 @@ def leak_facts(task: TaskRow, truth: Row, world: Row) -> LeakFacts:
 
 
 def _answer_facts(target: Row) -> dict[str, str]:
-    """Return facts of the right answers, by name."""
     facts = {"verdict": target.get("verdict", "")}
     for question, bits in target.get("answers", {}).items():
         facts[f"{question}, mostly yes"] = str(2 * bits.count("1") > len(bits))

@@ -47,8 +47,7 @@ def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()
 
 
 def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
-    """Return the graph of some edges, causes before effects, then in the order of mention. Raises
-    ``ValueError`` for a cycle."""
+    """Return the graph of some edges, causes first; raises ``ValueError`` for a cycle."""
     pairs = tuple(dict.fromkeys(edges))
     found = LatentDAG(tuple(dict.fromkeys(name for edge in pairs for name in edge)), pairs)
     return LatentDAG(found.topological_order(), pairs)
@@ -70,9 +69,8 @@ Component = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CutTree:
-    """The commutative cut tree: ``components[c]`` joins ``nodes[c]`` to ``nodes[c + 1]``. ``nodes``
-    are X, the cutpoints from cause to effect, and Y, by name. ``components`` hold indices of the
-    graph's nodes."""
+    """The commutative cut tree: ``components[c]``, of indices of the graph's nodes, joins
+    ``nodes[c]`` to ``nodes[c + 1]``. ``nodes`` names X, the cutpoints in causal order, and Y."""
 
     nodes: tuple[str, ...]
     components: tuple[Component, ...]

@@ -71,9 +71,8 @@ BOUNDS: Final = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How a context is drawn. ``sizes`` (numbers of nodes) and ``kinds`` (of graph) are by
-    component. ``operators`` is one of :data:`OPERATORS`. ``tenths`` are the least and the greatest
-    probability of an exogenous variable, in tenths."""
+    """How a context is drawn: numbers of nodes and kinds of graph by component, one of
+    :data:`OPERATORS`, the least and the greatest probability in ``tenths``, and bounds."""
 
     sizes: tuple[int, ...]
     kinds: tuple[str, ...]
@@ -272,7 +271,6 @@ def _plans(
 
 
 def _verdict(verdicts: Sequence[Verdict], turn: int, coins: np.random.Generator | None) -> Verdict:
-    """Return the verdict whose ``turn`` it is, or one at random where there are ``coins``."""
     return verdicts[turn % len(verdicts)] if coins is None else pick(coins, verdicts)
 
 

@@ -155,22 +155,19 @@ def node_worlds(
 def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Quantities:
     """Return a pair's quantities, by definition, from the weights of joint states; ``x`` and ``y``
     are its places in a state. PN and PS are 0 where their condition never occurs."""
-    total = sum(states.values())
-    sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
-    for state, weight in states.items():
-        cause, (factual, high, low) = state[x][0], state[y]
-        sums["pns"] += weight * (high and not low)
-        sums["high"] += weight * high
-        sums["low"] += weight * low
-        sums["both"] += weight * (cause and factual)
-        sums["neither"] += weight * (not cause and not factual)
-        sums["pn"] += weight * (cause and factual and not low)
-        sums["ps"] += weight * (not cause and not factual and high)
+    weights = np.array(list(states.values()), dtype=object)
+    cause, factual, high, low = np.array([(state[x][0], *state[y]) for state in states]).T
+
+    def share(event: Bits, given: Bits) -> Fraction:
+        """Return the probability of ``event`` where ``given`` holds, 0 if it never does."""
+        return Fraction(weights[event & given].sum(), weights[given].sum() or 1)
+
+    anyway = cause | ~cause
     return {
-        "pns": Fraction(sums["pns"], total),
-        "pn": Fraction(sums["pn"], sums["both"]) if sums["both"] else Fraction(0),
-        "ps": Fraction(sums["ps"], sums["neither"]) if sums["neither"] else Fraction(0),
-        "ate": Fraction(sums["high"] - sums["low"], total),
+        "pns": share(high & ~low, anyway),
+        "pn": share(~low, cause & factual),
+        "ps": share(high, ~cause & ~factual),
+        "ate": share(high, anyway) - share(low, anyway),
     }
 
 

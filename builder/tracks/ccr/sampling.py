@@ -116,9 +116,8 @@ def references(
 def _parts(
     design: Design, rng: np.random.Generator, rejections: Counter[str]
 ) -> list[BooleanContext] | None:
-    """Draw one part for each component, each with a PNS within bounds. Return None when their
-    product cannot reach the global bound, or when draws run out. Rejected draws are counted in
-    ``rejections`` by reason."""
+    """Draw a part for each component with a PNS within bounds; None when their product cannot
+    reach the global bound or draws run out. Rejected draws are counted by reason."""
     parts: list[BooleanContext] = []
     product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
     for kind, size in zip(design.kinds, design.sizes, strict=True):
@@ -239,25 +238,12 @@ CELLS: Final = ("11", "10", "00")
 """Effect under do(true) and under do(false); 01 cannot be, functions being monotone."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairUnits:
-    """Units of one pair: ``bits`` (nodes, units), the effect's values (units,), which are
-    ``factual``, ``high`` under do(cause true) and ``low`` under do(cause false), and exact
-    ``weights`` as the truth row has them: "numerators" by unit over a "denominator", or the
-    probability of each of "cells", which its units share equally."""
-
-    bits: Bits
-    factual: Bits
-    high: Bits
-    low: Bits
-    weights: dict[str, Any]
-
-
 def pair_units(
     context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
-) -> PairUnits:
-    """Return a pair's units, in random order. Bits without a role are drawn too, so that a case
-    does not show which ones they are."""
+) -> tuple[Bits, dict[str, Bits], dict[str, Any]]:
+    """Return a pair's units in random order: bits (nodes, units), the effect's values (units,) by
+    question, and exact weights: "numerators" by unit over a "denominator", or the probability of
+    each of "cells", which its units share equally. Bits without a role are drawn too."""
     cause, effect = (context.dag.index[name] for name in pair)
     causes = ancestors(context.dag, effect)
     if 1 << len(causes) <= MAX_UNITS:
@@ -273,9 +259,9 @@ def pair_units(
         cells = {name: share for name, share in shares if share}
         bits = _draw_stratified_bits(context, tree, pair, cells, rng)
         weights = {"cells": {name: str(value) for name, value in cells.items()}}
-    high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
-    factual = evaluate(context, bits)[effect]
-    return PairUnits(bits, factual, high, low, weights)
+    worlds = {"factual": {}, "do_true": {cause: True}, "do_false": {cause: False}}
+    answers = {question: evaluate(context, bits, do)[effect] for question, do in worlds.items()}
+    return bits, answers, weights
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
@@ -303,8 +289,7 @@ def _draw_stratified_bits(
     cells: dict[str, Fraction],
     rng: np.random.Generator,
 ) -> Bits:
-    """Draw bits (nodes, ``MAX_UNITS``) with :func:`_allocation`'s numbers by cell, in random order,
-    each by its law given the cell."""
+    """Draw bits (nodes, ``MAX_UNITS``) in random order, each by its law given its cell."""
     counts = _allocation(cells)
     wanted = np.repeat([CELLS.index(name) for name in counts], list(counts.values()))
     wanted = wanted[rng.permutation(MAX_UNITS)]

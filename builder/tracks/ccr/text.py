@@ -43,7 +43,6 @@ def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Gener
 
 
 def _join_clauses(operator: str, clauses: Sequence[str]) -> str:
-    """Return clauses joined by an operator in words."""
     quantity = "at least one of these holds" if operator == "or" else "all of these hold"
     return f"{quantity}: {'; '.join(clauses)}"
 
@@ -63,8 +62,7 @@ def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]
 def simulation_prompt(
     words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
 ) -> str:
-    """Return the whole prompt: context, cases, three questions, how to answer. ``nodes`` are the
-    indices of cause and effect."""
+    """Return the whole prompt. ``nodes`` are the indices of cause and effect."""
     cause, effect = nodes
     question = words.questions[effect]
     later = question[0].lower() + question[1:]
@@ -190,6 +188,5 @@ def deductive_prompt(
 
 
 def decimal(value: Fraction) -> str:
-    """Return four significant digits, no exponent, trailing zeros kept: none tells what was
-    altered."""
+    """Return four significant digits without exponent. None tells what was altered."""
     return format(Decimal(f"{float(value):.3e}"), "f")

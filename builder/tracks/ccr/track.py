@@ -24,8 +24,7 @@ Drawn = tuple[dict[str, Any], list[ask.ContextTask], Mapping[str, int]]
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:
-    """Return a context's tasks, as rows by table, and the counts of rejected draws by reason.
-    Raises ``UsageError`` if none can be drawn."""
+    """Return a context's rows by table. Raises ``UsageError`` if none can be drawn."""
     plan = ContextPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, 0)
     name_of = partial(public_id, TRACK_NAME, spec.id_key)
@@ -100,7 +99,6 @@ def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, st
 
 
 def _inputs(variant: Variant) -> frozenset[str]:
-    """Return the names of what a variant's ``inputs_json`` declares."""
     if variant.shape.name == "quantities":
         return frozenset({"quantities"})
     if variant.shape.name == "unit_answers":

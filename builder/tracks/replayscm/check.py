@@ -153,5 +153,4 @@ def _hidden_program(inputs: Row, program: Row) -> dict[str, str]:
 
 
 def _ascending(names: Sequence[str]) -> bool:
-    """Return whether names such as X1 ascend by number."""
     return list(names) == sorted(names, key=lambda name: int(name[1:]))

@@ -231,8 +231,7 @@ class Alternative:
 
 
 def contradictions(found: Sequence[Alternative], worlds: Sequence[ReplayWorld]) -> Flags:
-    """Return whether a row of each world in which its variable is not set contradicts each
-    alternative, shape (alternatives, worlds)."""
+    """Return whether a row that leaves its variable unset contradicts each, (found, worlds)."""
     rows, flags = stack(worlds), np.zeros((len(found), len(worlds)), dtype=bool)
     starts = np.cumsum([0, *(len(world.rows) for world in worlds[:-1])])
     for k, item in enumerate(found):

@@ -209,8 +209,7 @@ class ProgramSettings(TomlModel):
 @dataclass(frozen=True, slots=True)
 class ProgramPlan(InstancePlan):
     """The plan of one program: its pools (all of the paper's if ``matched``), whether it has
-    held-out worlds under other root distributions (``shifted``), its ``generation``, and the name
-    of its ``stratum``, "" without."""
+    ``shifted`` held-out worlds, its ``generation``, and the name of its ``stratum``, "" without."""
 
     pools: tuple[Pool, ...]
     matched: bool

@@ -133,8 +133,7 @@ def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> Hi
 def sample_formula(
     rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
 ) -> Formula:
-    """Draw a formula of allowed size and depth that depends on all ``parents``. Raises
-    :class:`Rejection` after 2,000 draws without one."""
+    """Draw a formula of allowed size that depends on all ``parents``; Rejection without one."""
     (small, large), (flat, deep) = settings.sizes, settings.depths
     for _ in range(_DRAWS):
         formula = canonical(_draw(rng, parents, settings.operators))

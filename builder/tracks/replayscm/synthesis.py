@@ -52,9 +52,8 @@ class SmallestFormulas:
         self.by_size = tuple(order[_ignores(order, inputs)] for inputs in range(INPUTS + 1))
 
     def formula(self, table: int, names: tuple[str, ...]) -> Formula:
-        """Return the smallest formula of ``table``, input i called ``names[i]``; the search's first
-        of several. ``names`` may lack inputs on which it does not depend. A constant mentions the
-        first name alone."""
+        """Return the smallest formula of ``table``, input i called ``names[i]``; inputs on which it
+        does not depend need no name. A constant mentions the first name alone."""
         if table in (0, FULL):
             return operation("iff" if table else "xor", variable(names[0]), variable(names[0]))
         operator = self.operators[table]
@@ -64,9 +63,8 @@ class SmallestFormulas:
         return operation(operator, *(self.formula(part, names) for part in parts))
 
     def smallest(self, ones: int, zeros: int, inputs: int) -> int:
-        """Return the truth table (of four inputs) of the smallest function of the first ``inputs``
-        that is 1 on ``ones`` and 0 on ``zeros``, disjoint bit sets over patterns. Ties go to the
-        lower truth table."""
+        """Return the smallest function of the first ``inputs`` that is 1 on ``ones`` and 0 on
+        ``zeros``, disjoint bit sets over patterns. Ties go to the lower truth table."""
         listed = self.by_size[inputs]
         fits = ((listed & ones) == ones) & ((listed & zeros) == 0)
         return int(listed[int(fits.argmax())])

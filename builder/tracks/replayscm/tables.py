@@ -27,10 +27,9 @@ def bits(variables: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ParentSets:
-    """All subsets of n variables with at most K members. ``members[k]`` ascend, and ``masks[k]`` is
-    the same set as bits. A pattern of set k is a number whose bit i is the value of member i. A row
-    times column k of ``weights`` (n, sets) is its pattern. ``every[k]`` has a bit for every pattern
-    of set k."""
+    """All subsets of n variables with at most K members: ``members[k]`` ascend, ``masks[k]`` has
+    their bits. Bit i of a pattern of set k is the value of member i. A row times column k of
+    ``weights`` (n, sets) is its pattern. ``every[k]`` has a bit for every pattern."""
 
     members: tuple[tuple[int, ...], ...]
     masks: NDArray[np.int64]

@@ -57,9 +57,8 @@ def make_instance(plan: planning.ProgramPlan, key: bytes) -> Instance:
 
 
 def task_inputs(made: Instance, pool: planning.Pool, determined: bool) -> dict[str, Any]:
-    """Return the public inputs of a pool's task. Members that are not disclosed are None. An
-    induction says whether its worlds determine the answer: the held-out replay (``determined``)
-    and, where they are asked for, the roots."""
+    """Return the public inputs of a pool's task, None where not disclosed. An induction says
+    whether its worlds determine the answer: held-out replay and, where asked for, roots."""
     program, disclosure = made.evidence.program, pool.disclosure
     inputs: dict[str, Any] = {
         "variables": _names(range(program.n)),

@@ -45,8 +45,7 @@ class ReplayWorld:
 
 
 def worlds_json(worlds: Sequence[ReplayWorld], prefix: str) -> list[dict[str, Any]]:
-    """Return worlds for a row, in order, with ids ``prefix_00`` on, targets as labels such as X1,
-    rows as strings of 0 and 1."""
+    """Return worlds for a row, ids ``prefix_00`` on, targets as labels, rows as texts of bits."""
     return [
         {
             "id": f"{prefix}_{k:02d}",
