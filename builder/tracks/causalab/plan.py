@@ -26,14 +26,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
 from builder.graphs.graph import LatentDAG
-from builder.splits.seeds import (
-    InstancePlan,
-    hmac_key,
-    keyed_specs,
-    plan_stream,
-    random_order,
-    stream,
-)
+from builder.splits import seeds
 from builder.splits.settings import Fault, TomlModel, chosen_names, some_of
 from builder.splits.track import InstanceSpec, TaskPlan
 from grader.errors import UsageError
@@ -243,7 +236,7 @@ class EpisodeSettings(TomlModel):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPlan(InstancePlan):
+class GraphPlan(seeds.InstancePlan):
     """A named graph (``edges`` over ``names``, frequency last) with its episodes. With ``fixed``
     one property (two of six) cannot be set in the wide setting."""
 
@@ -311,8 +304,8 @@ def plan_graphs(
     plans: list[GraphPlan] = []
     seen: set[object] = set()
     for size, acts in dict.fromkeys(suite.topology for suite, _ in config.episodes):
-        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{size}/{acts}")
-        rng = stream(key, "graphs")
+        key = seeds.hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{size}/{acts}")
+        rng = seeds.stream(key, "graphs")
         members = [e for e in config.episodes if e[0].topology == (size, acts)]
         count = config.graphs or config.per_suite * len(members)
         graphs = sample_graphs(size, count, acts, rng, seen)
@@ -326,5 +319,5 @@ def plan_graphs(
             own = members if config.graphs else members[turn // config.per_suite :][:1]
             fixed = turn % 2 == 1
             plans.append(GraphPlan(graph.nodes, graph.edges, tuple(own), fixed, config.mode))
-    ordered = random_order(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
-    return keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)
+    ordered = seeds.random_order(seeds.plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
+    return seeds.keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)

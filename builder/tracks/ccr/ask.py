@@ -117,9 +117,11 @@ def linear_task(
             return _deductive_task(plan, ends, sum_question, file, key)
         asked = random_order(rng, asked)
     else:
-        # A trap: the product along the would-be cutpoint differs from the effect of X on Y.
-        trap = [text.ListedQuantity("ate", path) for path in (ends, (ends[0], ends[-1]))]
-        asked = questions.linear_quantities(tree, rng) if tree else trap
+        # In a trap the product along the would-be cutpoint differs from the effect of X on Y.
+        paths = [ends, (ends[0], ends[-1])]
+        if tree is not None:
+            paths = [*random_order(rng, tree.local_pairs)[:2], tree.global_pair]
+        asked = [text.ListedQuantity("ate", path) for path in paths]
     prompt = text.linear_prompt(context, asked, file, stream(key, "order"))
     values = ((one, linear_effect(context, one.measure, one.path)) for one in asked)
     return _listed_task(plan.variant, prompt, values)

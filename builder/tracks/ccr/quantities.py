@@ -16,21 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.tracks.ccr.model import (
-    TENTHS,
-    Bits,
-    BooleanContext,
-    Component,
-    Context,
-    CutTree,
-    LinearContext,
-    Pair,
-    ancestors,
-    cut_tree,
-    evaluate,
-    pattern_weights,
-    patterns,
-)
+from builder.tracks.ccr import model
+from builder.tracks.ccr.model import Bits, BooleanContext, Context, CutTree, LinearContext, Pair
 
 MEDIATED: Final = ("nde", "nie")
 """Natural effects, past a mediator and through it; their sum is the total effect (Example 3.2)."""
@@ -69,21 +56,21 @@ class Response:
 
 
 def component_tables(
-    context: BooleanContext, component: Component
+    context: BooleanContext, component: model.Component
 ) -> tuple[Bits, Bits, NDArray[np.int64]]:
     """Return a component's leaf with root 1, with root 0, and the weight, by pattern of its other
     bits. Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1)."""
     root, *others = component
     bits = np.zeros((len(context.tenths), 1 << len(others)), dtype=bool)
-    bits[others] = patterns(len(others))
-    high, low = (evaluate(context, bits, {root: level})[others[-1]] for level in (True, False))
-    return high, low, pattern_weights([context.tenths[v] for v in others])
+    bits[others] = model.patterns(len(others))
+    high, low = (model.evaluate(context, bits, {root: on})[others[-1]] for on in (True, False))
+    return high, low, model.pattern_weights([context.tenths[v] for v in others])
 
 
-def component_response(context: BooleanContext, component: Component) -> Response:
+def component_response(context: BooleanContext, component: model.Component) -> Response:
     """Return ``P(leaf = 1)`` under do(root = 1) and under do(root = 0), as exact fractions."""
     high, low, weights = component_tables(context, component)
-    total = TENTHS ** (len(component) - 1)
+    total = model.TENTHS ** (len(component) - 1)
     return Response(
         Fraction(int(weights[high].sum()), total), Fraction(int(weights[low].sum()), total)
     )
@@ -104,7 +91,7 @@ def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
 def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
     """Return the exact PNS, PN, PS and ATE by pair of the cut tree, of a linear context the ATE
     alone. Without ``tree`` it is that of the graph; raises ``ValueError`` if there is none."""
-    tree = tree or cut_tree(context.dag)
+    tree = tree or model.cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
     return {pair: response.quantities for pair, response in responses(context, tree).items()}
@@ -119,16 +106,16 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     is (factual, under do(1), under do(0)) of the nodes still needed. Nothing is assumed about
     components, monotonicity or confounding."""
     x, y = (context.dag.index[name] for name in pair)
-    needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})
+    needed = sorted({*model.ancestors(context.dag, x), *model.ancestors(context.dag, y)})
     last = {p: v for v in needed for p in context.parents[v]}
     live: list[int] = []
     states: dict[tuple[Triple, ...], int] = {(): 1}
     for node in needed:
-        grown: dict[tuple[Triple, ...], int] = {}
+        tenth, grown = context.tenths[node], dict[tuple[Triple, ...], int]()
         kept = [k for k, v in enumerate(live) if v in (x, y) or last.get(v, node) > node]
         for state, weight in states.items():
             values = dict(zip(live, state, strict=True))
-            for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
+            for bit, mass in ((True, tenth), (False, model.TENTHS - tenth)):
                 triple = node_worlds(context, node, bit, values)
                 if node == x:
                     triple = (triple[0], True, False)

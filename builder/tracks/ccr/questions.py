@@ -31,12 +31,6 @@ def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQua
     return random_order(rng, [*asked, ListedQuantity("ate", other)])
 
 
-def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[ListedQuantity]:
-    """Return the ATE of up to two random local pairs, then of the global one."""
-    local = random_order(rng, tree.local_pairs)[:2]
-    return [ListedQuantity("ate", pair) for pair in (*local, tree.global_pair)]
-
-
 def additive_quantities(ends: tuple[str, ...]) -> list[ListedQuantity]:
     """Return the TE of X on Y, then NDE and NIE by mediator, for ``ends`` (X, mediators, Y)."""
     x, *mediators, y = ends

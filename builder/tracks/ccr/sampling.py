@@ -19,23 +19,8 @@ from numpy.typing import NDArray
 
 from builder.graphs.graph import LatentDAG
 from builder.release.attempts import list_counts
-from builder.tracks.ccr.model import (
-    TENTHS,
-    Bits,
-    BooleanContext,
-    CutTree,
-    LinearContext,
-    Operator,
-    Pair,
-    ancestors,
-    chain,
-    cut_tree,
-    evaluate,
-    graph_of_parents,
-    parent_lists,
-    pattern_weights,
-    patterns,
-)
+from builder.tracks.ccr import model
+from builder.tracks.ccr.model import Bits, BooleanContext, CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import BOUNDS, MEASURED_SPAN, Bounds, Design
 from builder.tracks.ccr.quantities import (
     MEDIATED,
@@ -65,7 +50,7 @@ class SampledContext:
     @classmethod
     def of_context(cls, context: BooleanContext, rejections: Mapping[str, int]) -> Self:
         """Return ``context`` with its cut tree and exact quantities."""
-        tree = cut_tree(context.dag)
+        tree = model.cut_tree(context.dag)
         return cls(context, tree, exact_quantities(context, tree), rejections)
 
 
@@ -142,16 +127,16 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> Boo
     """Draw a component of ``size`` nodes as a context of its own. The bounds are not checked."""
     own = _operators(design.operators, size, rng)
     among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
-    dag = chain([kind], [size], rng)
+    dag = model.chain([kind], [size], rng)
     # Over a single parent the second operator joins nothing; it then repeats the first.
     among = tuple(
-        a if len(p) > 1 else o for a, o, p in zip(among, own, parent_lists(dag), strict=True)
+        a if len(p) > 1 else o for a, o, p in zip(among, own, model.parent_lists(dag), strict=True)
     )
     tenths = rng.integers(design.tenths[0], design.tenths[1] + 1, size).tolist()
     return BooleanContext(dag, own, among, tuple(tenths))
 
 
-def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
+def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[model.Operator, ...]:
     """Return ``size`` operators: all "or", all "and", or drawn node by node."""
     is_fixed = operators in ("or", "and")
     drawn = [operators == "or"] * size if is_fixed else rng.random(size) < 0.5
@@ -168,7 +153,7 @@ def _join_parts(parts: Sequence[BooleanContext]) -> BooleanContext:
         own += part.own[1:]
         among += part.among[1:]
         tenths += part.tenths[1:]
-    return BooleanContext(graph_of_parents(parents), tuple(own), tuple(among), tuple(tenths))
+    return BooleanContext(model.graph_of_parents(parents), tuple(own), tuple(among), tuple(tenths))
 
 
 LINEAR_COEFFICIENTS: Final = tuple(
@@ -187,17 +172,17 @@ def sample_linear(
     leads past the cutpoint, so that the graph has none and the product of the two effects is not
     the global one (CCR Appendix C)."""
     while True:
-        dag = chain(kinds, sizes, rng)
+        dag = model.chain(kinds, sizes, rng)
         middle = sizes[0] - 1
         if trap:
             dag = _add_bypass(dag, middle, rng)
         coefficients = tuple(
             tuple(LINEAR_COEFFICIENTS[k] for k in rng.integers(0, len(LINEAR_COEFFICIENTS), len(p)))
-            for p in parent_lists(dag)
+            for p in model.parent_lists(dag)
         )
         context = LinearContext(dag, coefficients)
         ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[-1])
-        pairs = (ends[:2], ends[1:], ends[::2]) if trap else cut_tree(dag).pairs
+        pairs = (ends[:2], ends[1:], ends[::2]) if trap else model.cut_tree(dag).pairs
         effects = [total_effect(context, *pair) for pair in pairs]
         if any(abs(effect) < LEAST_EFFECT for effect in effects):
             continue
@@ -228,8 +213,10 @@ def _add_bypass(dag: LatentDAG, middle: int, rng: np.random.Generator) -> Latent
     """Return ``dag`` with one edge past the node ``middle``, between inner nodes."""
     before = int(rng.integers(1, middle))
     after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
-    parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]
-    return graph_of_parents([sorted(row) for row in parents])
+    parents = [
+        {*row, before} if v == after else row for v, row in enumerate(model.parent_lists(dag))
+    ]
+    return model.graph_of_parents([sorted(row) for row in parents])
 
 
 MAX_UNITS: Final = 512
@@ -245,13 +232,13 @@ def pair_units(
     question, and exact weights: "numerators" by unit over a "denominator", or the probability of
     each of "cells", which its units share equally. Bits without a role are drawn too."""
     cause, effect = (context.dag.index[name] for name in pair)
-    causes = ancestors(context.dag, effect)
+    causes = model.ancestors(context.dag, effect)
     if 1 << len(causes) <= MAX_UNITS:
         order = rng.permutation(1 << len(causes))
         bits = _draw_bits(context, len(order), rng)
-        bits[list(causes)] = patterns(len(causes))[:, order]
-        numerators = pattern_weights([context.tenths[v] for v in causes])[order].tolist()
-        total = TENTHS ** len(causes)
+        bits[list(causes)] = model.patterns(len(causes))[:, order]
+        numerators = model.pattern_weights([context.tenths[v] for v in causes])[order].tolist()
+        total = model.TENTHS ** len(causes)
         weights: dict[str, Any] = {"numerators": numerators, "denominator": total}
     else:
         response = responses(context, tree)[pair]
@@ -260,14 +247,16 @@ def pair_units(
         bits = _draw_stratified_bits(context, tree, pair, cells, rng)
         weights = {"cells": {name: str(value) for name, value in cells.items()}}
     worlds = {"factual": {}, "do_true": {cause: True}, "do_false": {cause: False}}
-    answers = {question: evaluate(context, bits, do)[effect] for question, do in worlds.items()}
+    answers = {
+        question: model.evaluate(context, bits, do)[effect] for question, do in worlds.items()
+    }
     return bits, answers, weights
 
 
 def _draw_bits(context: BooleanContext, count: int, rng: np.random.Generator) -> Bits:
     """Draw the bits of ``count`` units independently, (nodes, count), by each node's odds."""
     odds = np.array(context.tenths)[:, None]
-    return rng.integers(0, TENTHS, (len(context.tenths), count)) < odds
+    return rng.integers(0, model.TENTHS, (len(context.tenths), count)) < odds
 
 
 def _allocation(cells: dict[str, Fraction]) -> dict[str, int]:
@@ -310,7 +299,7 @@ def _draw_stratified_bits(
                 sums = np.cumsum(allowed)
                 drawn = rng.integers(0, sums[-1], int(here.sum()))
                 chosen[here] = np.searchsorted(sums, drawn, side="right")
-        bits[rows] = patterns(len(rows))[:, chosen]
+        bits[rows] = model.patterns(len(rows))[:, chosen]
     return bits
 
 

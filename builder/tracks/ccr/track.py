@@ -1,6 +1,6 @@
 """The ccr track as the release machinery sees it: a context made, asked and written as rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -11,7 +11,7 @@ from builder.splits.seeds import attempt_key, public_id, stream
 from builder.splits.track import BuiltInstance, Floors, InstanceSpec, Row, Track
 from builder.tracks.ccr import ask, sampling
 from builder.tracks.ccr.check import audit_instance, leak_facts
-from builder.tracks.ccr.model import Pair, cut_tree, graph_of_parents
+from builder.tracks.ccr.model import Context, Pair, cut_tree, graph_of_parents
 from builder.tracks.ccr.plan import LINEAR, TRACK_NAME, ContextPlan, parse_settings, plan_contexts
 from builder.tracks.ccr.quantities import Quantities, exact_quantities
 from builder.tracks.ccr.themes import THEMES
@@ -60,12 +60,7 @@ def _boolean(plan: ContextPlan, name_of: ask.NameOf, key: bytes, where: str) -> 
         tasks = ask.pair_tasks(sampled, words, plan.design.bounds, name_of, key)
     else:
         tasks = [ask.single_task(plan, sampled, words, name_of, key)]
-    world = {
-        "context": sampled.context.to_json(),
-        "tree": list(sampled.tree.nodes),
-        "theme": plan.theme,
-        "quantities": _quantities_json(sampled.quantities),
-    }
+    world = _world(sampled.context, sampled.tree.nodes, plan.theme, sampled.quantities)
     return world, tasks, sampled.rejections
 
 
@@ -81,21 +76,23 @@ def _linear(plan: ContextPlan, name_of: ask.NameOf, key: bytes) -> Drawn:
     context = replace(context, dag=graph_of_parents(context.parents, names))
     tree = None if trap else cut_tree(context.dag)
     quantities = {} if tree is None else exact_quantities(context, tree)
-    world = {
-        "context": context.to_json(),
-        "tree": list(ends if tree is None else tree.nodes),
-        "theme": "linear",
-        "quantities": _quantities_json(quantities),
-    }
+    world = _world(context, ends if tree is None else tree.nodes, "linear", quantities)
     return world, [ask.linear_task(plan, context, tree, ends, name_of, key)], {}
 
 
-def _quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, str]]:
-    """Return all quantities, a record for each pair, values as exact fractions in text."""
-    return [
-        {"cause": pair[0], "effect": pair[1], **{name: str(v) for name, v in values.items()}}
-        for pair, values in quantities.items()
-    ]
+def _world(
+    context: Context, nodes: Sequence[str], theme: str, quantities: Mapping[Pair, Quantities]
+) -> dict[str, Any]:
+    """Return a context's world: a record of quantities by pair, as exact fractions in text."""
+    return {
+        "context": context.to_json(),
+        "tree": list(nodes),
+        "theme": theme,
+        "quantities": [
+            {"cause": pair[0], "effect": pair[1], **{name: str(v) for name, v in values.items()}}
+            for pair, values in quantities.items()
+        ],
+    }
 
 
 def _inputs(variant: Variant) -> frozenset[str]:

@@ -43,19 +43,6 @@ class Instance:
     shifted: Sequence[ReplayWorld]
 
 
-def make_instance(plan: planning.ProgramPlan, key: bytes) -> Instance:
-    """Draw the program of ``plan`` with its blocks and worlds; raises ``Rejection``."""
-    evidence = generate(stream(key, "evidence"), plan.generation)
-    program, shifted = evidence.program, tuple[ReplayWorld, ...]()
-    blocks = draw_blocks(stream(key, "blocks"), program)
-    if plan.shifted:
-        rng = stream(key, "shifted")
-        shifted = tuple(shift_world(rng, program, world) for world in evidence.heldout)
-    levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
-    tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
-    return Instance(evidence, blocks, levels, tables, shifted)
-
-
 def task_inputs(made: Instance, pool: planning.Pool, determined: bool) -> dict[str, Any]:
     """Return the public inputs of a pool's task, None where not disclosed. An induction says
     whether its worlds determine the answer: held-out replay and, where asked for, roots."""
@@ -137,7 +124,15 @@ def _try(spec: InstanceSpec, attempt: int, _: int) -> dict[str, list[Row]]:
     """Return the rows of one attempt, by table: tasks, truths and world; raises ``Rejection``."""
     plan = planning.ProgramPlan.from_json(spec.config_json)
     key = attempt_key(spec.key, attempt)
-    made = make_instance(plan, key)
+    evidence = generate(stream(key, "evidence"), plan.generation)
+    program, shifted = evidence.program, tuple[ReplayWorld, ...]()
+    blocks = draw_blocks(stream(key, "blocks"), program)
+    if plan.shifted:
+        rng = stream(key, "shifted")
+        shifted = tuple(shift_world(rng, program, world) for world in evidence.heldout)
+    levels = add_levels({pool.level for pool in plan.pools}, key, evidence)
+    tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
+    made = Instance(evidence, blocks, levels, tables, shifted)
     tasks, truths, labels = list[Row](), list[Row](), dict[str, str]()
     for pool in plan.pools:
         name = public_id("rscm", spec.id_key, pool.label)
@@ -148,15 +143,14 @@ def _try(spec: InstanceSpec, attempt: int, _: int) -> dict[str, list[Row]]:
         inputs = task_inputs(made, pool, target["determined"])
         prompt = write_prompt(inputs, variant, name + variant.shape.suffix)
         tasks.append(rows.task_row(name, spec.instance_id, variant, prompt, inputs))
-    program, levels = made.evidence.program, made.levels.items()
     hidden = {
         "stratum": plan.stratum,
         "program": program.to_json(),
-        "blocks": [_names(block) for block in made.blocks],
-        "levels": {level: worlds_json(worlds, "train") for level, worlds in levels},
-        "heldout": worlds_json(made.evidence.heldout, "heldout"),
-        "coverage": {level: list(coverage(program, worlds)) for level, worlds in levels},
-        "statistics": dict(made.evidence.statistics),
+        "blocks": [_names(block) for block in blocks],
+        "levels": {level: worlds_json(worlds, "train") for level, worlds in levels.items()},
+        "heldout": worlds_json(evidence.heldout, "heldout"),
+        "coverage": {level: list(coverage(program, worlds)) for level, worlds in levels.items()},
+        "statistics": dict(evidence.statistics),
         "tasks": labels,
     }
     world = rows.world_row(spec, attempt, f"n{program.n}", hidden)
