@@ -22,7 +22,6 @@ from grader.scoring.shape import Task
 _TEXTS: Final = Texts(__file__)
 
 MODE_SENTENCES: Final[Mapping[str, str]] = _TEXTS["mode"]
-"""What an intervention does, in one sentence per mode."""
 
 _TableRows = Sequence[tuple[str, Mapping[str, float]]]
 

@@ -6,10 +6,6 @@ come from the engine that grading replays, so building and replay cannot differ.
 Reference (as in the public data): linear coefficients are 1, 2 or 3, frequency's base a
 whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: every cause acts by a
 parabola with its lowest point inside the range of values, whose constant is in frequency's base.
-
-A property that nobody can set varies between crystals only. If the records and the opening happen
-to show it at nearly one value, its coefficient follows in exact arithmetic but drowns in the
-rounding of the readings; such crystals are drawn again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,8 +79,9 @@ def is_precise(
     manipulator: Mapping[str, float],
 ) -> bool:
     """Return whether setting every settable property to both ends of its range, together with the
-    records, pins every coefficient down to ``PRECISION``. It assumes linear equations and mode
-    ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left out."""
+    records, pins every coefficient down to ``PRECISION``: a property that nobody can set, shown at
+    nearly one value, drowns in rounding. It assumes linear equations and mode ``shift``. Nodes
+    whose coefficients are undetermined in exact arithmetic are left out."""
     shown = [model.read(bases) for bases in records]
     session = list(_session(model, settable, manipulator))
     for node, terms in model.equations.items():

@@ -146,13 +146,10 @@ def read_regime(name: str) -> Suite | None:
 _TABLE: Final = tomllib.loads(Path(__file__).with_name("suites.toml").read_text(encoding="utf-8"))
 
 PAPER: Final = TypeAdapter(tuple[Suite, ...]).validate_python(_TABLE["paper"])
-"""The 19 suites."""
 
 REGIMES: Final = tuple(filter(None, map(read_regime, _TABLE["regimes"])))
-"""The 21 regimes of Tables 9-12."""
 
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
-"""The paper's suites and regimes by name."""
 
 
 def label(suite: Suite, setting: SuiteSetting) -> str:
@@ -220,7 +217,6 @@ class EpisodeSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if bool(self.graphs) == bool(self.per_suite):
             raise Fault(
                 "write either graphs = 50 (matched suites share their graphs) or per_suite = 20 "

@@ -25,7 +25,6 @@ INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
     | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 )
-"""What ``inputs_json`` declares."""
 
 MAX_ATTEMPTS: Final = 2000
 """Tries at the numbers of one graph before it is declared infeasible."""

@@ -13,7 +13,7 @@ from builder.splits.track import Graded, InstanceSpec, planned_variants
 from builder.tracks.ccr import questions, text
 from builder.tracks.ccr.model import Bits, CutTree, LinearContext, Pair
 from builder.tracks.ccr.plan import VARIANTS_OF, Bounds, ContextPlan, ContextSettings
-from builder.tracks.ccr.quantities import linear_effect, total_effect
+from builder.tracks.ccr.quantities import MEDIATED, linear_effect, total_effect
 from builder.tracks.ccr.sampling import SampledContext, measurable, pair_units, references
 from builder.tracks.ccr.themes import Words
 from grader.io.jsonio import canonical_json
@@ -109,7 +109,9 @@ def linear_task(
         return _product_task(plan, tree, effects, "ate", file, key)
     rng = stream(key, "tasks")
     if plan.purpose == "additive":
-        asked = questions.additive_quantities(ends)
+        x, *inner, y = ends
+        parts = [text.ListedQuantity(name, (x, m, y)) for m in inner for name in MEDIATED]
+        asked = [text.ListedQuantity("te", (x, y)), *parts]
         if plan.verdict is not None:
             sums = {one: linear_effect(context, one.measure, one.path) for one in asked}
             inductive = plan.variant == "inductive.additive"

@@ -26,7 +26,6 @@ Row = Mapping[str, Any]
 _GIVEN: Final = re.compile(r"^- \w+\(.*\) = ", re.MULTILINE)
 _RULE: Final = re.compile(r"^- (.*?)(?: exactly when | = )", re.MULTILINE)
 Derive = Callable[[Pair], Quantities]
-"""The quantities of a pair, derived once."""
 
 
 def audit_instance(

@@ -35,7 +35,6 @@ PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
 A, B and C, A and B on C, C on D, D on E and F, E on F, and both on Y."""
 
 Pair = tuple[str, str]
-"""A cause and an effect."""
 
 
 def graph_of_parents(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
@@ -63,17 +62,13 @@ def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
     return tuple(members(dag.ancestor_mask(1 << node)))
 
 
-Component = tuple[int, ...]
-"""A biconnected component's nodes in topological order, from its only source to its only sink."""
-
-
 @dataclass(frozen=True, slots=True)
 class CutTree:
-    """The commutative cut tree: ``components[c]``, of indices of the graph's nodes, joins
-    ``nodes[c]`` to ``nodes[c + 1]``. ``nodes`` names X, the cutpoints in causal order, and Y."""
+    """The commutative cut tree: ``components[c]``, indices of the graph's nodes in topological
+    order, joins ``nodes[c]`` to ``nodes[c + 1]``. ``nodes`` names X, the cutpoints, and Y."""
 
     nodes: tuple[str, ...]
-    components: tuple[Component, ...]
+    components: tuple[tuple[int, ...], ...]
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -234,9 +229,7 @@ def patterns(count: int) -> Bits:
 
 def pattern_weights(tenths: Sequence[int]) -> NDArray[np.int64]:
     """Return each pattern's probability times 10^count, in the order of :func:`patterns`.
-    ``tenths`` are ten times each bit's. Raises ``ValueError`` for over 18 bits (64-bit weights)."""
-    if len(tenths) > 18:
-        raise ValueError("more than 18 bits at once")
+    ``tenths`` are ten times each bit's, of at most 18 bits: weights have 64 bits."""
     weights = np.ones(1, dtype=np.int64)
     for tenth in tenths:
         weights = np.concatenate([weights * (TENTHS - tenth), weights * tenth])

@@ -33,7 +33,6 @@ VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "stated": ("inductive.stated",),
     "additive": ("direct.additive", "inductive.additive", "deductive.additive"),
 }
-"""The variants that contexts of each purpose are asked."""
 
 LATER: Final = ("inductive", "stated", "additive")
 """Purposes that came later: contexts of theirs follow all others, which do not depend on them."""
@@ -49,7 +48,6 @@ OPERATORS: Final = ("or", "and", "random", "mixed")
 """All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
 
 LONG_COMPONENTS: Final = 9
-"""Components of a long context."""
 MEASURED_SPAN: Final = 5
 """The most components that a pair may span to be asked about."""
 INCONSISTENT: Final = 3
@@ -127,7 +125,6 @@ class ContextSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if not any(self.counts.values()):
             raise Fault("no context is asked for; write simulation = 6", "simulation")
         if any(abs(10 * value - round(10 * value)) > 1e-8 for value in self.probability):

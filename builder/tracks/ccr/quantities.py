@@ -56,7 +56,7 @@ class Response:
 
 
 def component_tables(
-    context: BooleanContext, component: model.Component
+    context: BooleanContext, component: tuple[int, ...]
 ) -> tuple[Bits, Bits, NDArray[np.int64]]:
     """Return a component's leaf with root 1, with root 0, and the weight, by pattern of its other
     bits. Each has shape (2^(k - 1),) for k nodes. Weights are probabilities times 10^(k - 1)."""
@@ -67,7 +67,7 @@ def component_tables(
     return high, low, model.pattern_weights([context.tenths[v] for v in others])
 
 
-def component_response(context: BooleanContext, component: model.Component) -> Response:
+def component_response(context: BooleanContext, component: tuple[int, ...]) -> Response:
     """Return ``P(leaf = 1)`` under do(root = 1) and under do(root = 0), as exact fractions."""
     high, low, weights = component_tables(context, component)
     total = model.TENTHS ** (len(component) - 1)

@@ -56,8 +56,7 @@ def window_patterns(program: HiddenProgram, worlds: Sequence[ReplayWorld]) -> di
         for child, window in program.windows.items():
             if child not in world.targets:
                 weights = 1 << np.arange(len(window))
-                for pattern in np.unique(rows[:, list(window)] @ weights).tolist():
-                    seen[child] |= 1 << pattern
+                seen[child] |= bits({*(rows[:, list(window)] @ weights).tolist()})
     return seen
 
 

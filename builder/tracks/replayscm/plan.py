@@ -148,7 +148,6 @@ POOLS: Final[dict[str, Pool]] = {
         Pool("Hid-Cert", "induction.hidden", "hidden", "certified"),
     )
 }
-"""The paper's pools and Certified."""
 
 BASE_POOLS: Final = (
     Pool("Ord-Base", "induction.ordered", "ordered", "original"),
@@ -184,7 +183,6 @@ class ProgramSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if bool(self.full) == bool(self.per_pool):
             raise Fault(
                 "write either full = 250 and matched = 100 (pools that share programs) or "

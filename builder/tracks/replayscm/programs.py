@@ -13,17 +13,8 @@ import numpy as np
 
 from builder.release.attempts import Rejection
 from builder.tracks.replayscm.plan import PAPER, Generation
-from grader.tracks.replayscm.boolean import (
-    Formula,
-    canonical,
-    depth,
-    essential,
-    operation,
-    size,
-    to_text,
-    truth_table,
-    variable,
-)
+from grader.tracks.replayscm import boolean
+from grader.tracks.replayscm.boolean import Formula
 from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS
 
 WINDOWS: Final = {2: 0.04, 3: 0.10, 4: 0.82, 5: 0.04}
@@ -71,7 +62,7 @@ class HiddenProgram:
 
     def mechanisms(self) -> dict[str, str]:
         """Return the formulas as text, by label: the form that answers have."""
-        return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
+        return {name_of(v): boolean.to_text(self.formulas[v]) for v in sorted(self.endogenous)}
 
     def to_json(self) -> dict[str, Any]:
         """Return order, windows and formulas by label: a canonical, lossless JSON form."""
@@ -104,10 +95,10 @@ def assemble(
 ) -> HiddenProgram:
     """Return a program from its formulas, with the parents they depend on, not merely mention."""
     parents = {
-        v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
+        v: tuple(sorted(int(name[1:]) - 1 for name in boolean.essential(formulas[v])))
         for v in order[ROOTS:]
     }
-    tables = {v: truth_table(formulas[v], [name_of(u) for u in parents[v]]) for v in order[ROOTS:]}
+    tables = {v: boolean.truth_table(formulas[v], [*map(name_of, parents[v])]) for v in parents}
     return HiddenProgram(order, windows, parents, dict(formulas), tables)
 
 
@@ -136,10 +127,10 @@ def sample_formula(
     """Draw a formula of allowed size that depends on all ``parents``; Rejection without one."""
     (small, large), (flat, deep) = settings.sizes, settings.depths
     for _ in range(_DRAWS):
-        formula = canonical(_draw(rng, parents, settings.operators))
-        fits = small <= size(formula) <= large and flat <= depth(formula) <= deep
+        formula = boolean.canonical(_draw(rng, parents, settings.operators))
+        fits = small <= boolean.size(formula) <= large and flat <= boolean.depth(formula) <= deep
         # Depending on a parent implies taking both values.
-        if fits and essential(formula) == tuple(sorted(parents)):
+        if fits and boolean.essential(formula) == tuple(sorted(parents)):
             return formula
     raise Rejection("no mechanism of this size and depth")
 
@@ -151,16 +142,16 @@ def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
     leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]
     pieces = [
-        _perhaps_negated(rng, variable(leaves[int(i)]), 0.2 * negates)
+        _perhaps_negated(rng, boolean.variable(leaves[int(i)]), 0.2 * negates)
         for i in rng.permutation(len(leaves))
     ]
     while len(pieces) > 1:
         operator = joining[int(rng.integers(len(joining)))]
         arity = 3 if operator != "iff" and len(pieces) > 2 and rng.random() < 0.2 else 2
         taken = [pieces.pop(int(rng.integers(len(pieces)))) for _ in range(arity)]
-        pieces.append(_perhaps_negated(rng, operation(operator, *taken), 0.1 * negates))
+        pieces.append(_perhaps_negated(rng, boolean.operation(operator, *taken), 0.1 * negates))
     return pieces[0]
 
 
 def _perhaps_negated(rng: np.random.Generator, formula: Formula, chance: float) -> Formula:
-    return operation("not", formula) if rng.random() < chance else formula
+    return boolean.operation("not", formula) if rng.random() < chance else formula

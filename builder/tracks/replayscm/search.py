@@ -151,8 +151,7 @@ def find_alternative(
     order = range(len(flips)) if rng is None else rng.permutation(len(flips)).tolist()
     for place in order:
         child, choice = flips[place]
-        formulas = dict(reference.mechanisms)
-        formulas[name_of(child)] = formula_of(choice, program.roots)
+        formulas = {**reference.mechanisms, name_of(child): formula_of(choice, program.roots)}
         try:
             other = make_program(reference.roots, formulas)
         except CycleError:  # a superset may name a descendant under hidden order
