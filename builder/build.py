@@ -38,16 +38,15 @@ from builder.release.parts import (
 from builder.release.planning import Specs, plan_one, plan_specs
 from builder.release.progress import Reporter
 from builder.release.reader import SIDES
-from builder.release.rows import COMMITMENTS
+from builder.release.rows import COMMITMENTS, FLAT
 from builder.release.shards import (
     COMMITTED,
+    CONFIG,
     ConfigJob,
-    FlatJob,
     Shard,
     schema_with_canary,
     write_config,
     write_flat,
-    write_groups,
     write_shard,
 )
 from builder.release.workspace import (
@@ -151,8 +150,7 @@ def check_release(
 def _gate_report(
     config: ReleaseConfig, workspace: Workspace, workers: int, reporter: Reporter
 ) -> GateReport | None:
-    """Run the gate over what a build assembled, write ``GATE.md`` and return the findings, None for
-    an unchecked release."""
+    """Run the gate over what a build assembled and write ``GATE.md``; None if unchecked."""
     file = workspace.release / GATE_FILE
     if config.name.endswith(UNCHECKED):
         write_text(file, "# Gate\n\n**UNCHECKED**: built with `--unchecked`, without a gate.\n")
@@ -168,7 +166,7 @@ def grade_twin(job: TwinJob) -> list[list[tuple[str, Points]]]:
     return grade_constants(job, TRACKS[job.track])
 
 
-def write_tasks(job: FlatJob) -> list[Shard]:
+def write_tasks(job: ConfigJob) -> list[Shard]:
     """Write the config ``tasks`` of a split; return its shards. Runs in a worker."""
     return write_flat(job, {name: track.grader for name, track in TRACKS.items()})
 
@@ -197,8 +195,7 @@ def _compose_exams(
     parts: Parts,
     reporter: Reporter,
 ) -> Exams:
-    """Return the exams of every split and track, with the tasks that were built. Warn of variants
-    that a public exam leaves out."""
+    """Return all exams, of tasks that were built; warn of variants that a public one leaves out."""
     exams: dict[tuple[str, str], Mapping[str, DrawnExam]] = {}
     for split in config.splits:
         root = roots[split.name].key
@@ -233,15 +230,15 @@ def _write_shards(
     own: list[ConfigJob] = []
     for split, name in parts:
         track, root = config.tracks[name], roots[split]
+        folders = [part.folder for part in parts[split, name]]
         for table, schema in track.tables.items():
             hidden = root.private and table in track.private
-            repository = private if hidden else public
+            repository, salts = (private, root.row_salts) if hidden else (public, None)
             repository.mkdir(mode=0o700, exist_ok=True)
             marked = schema_with_canary(schema, mark)
-            folders = [part.folder for part in parts[split, name]]
-            salts = root.row_salts if hidden else None
             own.append(ConfigJob(table, split, repository, marked, folders, salts))
-    flat = [FlatJob(public, split.name, mark, not split.private) for split in config.splits]
+    schema = schema_with_canary(FLAT, mark)
+    flat = [ConfigJob(CONFIG, split.name, public, schema) for split in config.splits]
     committed: dict[tuple[str, str], list[list[pa.Table]]] = {}
     with reporter.stage("Parquet shards", len(own) + len(flat)) as advance:
         for written, commitments in pool.map(write_config, own):
@@ -253,21 +250,20 @@ def _write_shards(
             advance()
     schema = schema_with_canary(COMMITMENTS, mark)
     for split in dict.fromkeys(job.split for job in own):
-        configs = (job.config for job in own if job.split == split)
-        rows = [groups for config_name in configs for groups in committed[split, config_name]]
+        jobs = (job for job in own if job.split == split)
+        rows = [groups for job in jobs for groups in committed[split, job.config]]
+        job = ConfigJob(COMMITTED, split, public, schema)
         for index, groups in enumerate(rows):
-            at = (index, len(rows))
-            shards.append(write_shard(COMMITTED, split, public, schema, at, groups))
+            shards.append(write_shard(job, (index, len(rows)), groups))
     schema = schema_with_canary(EXAM_SCHEMA, mark)
     for (split, name), drawn in exams.items():
         if drawn:
-            tables = [exam_table(drawn)]
-            shards += write_groups(f"{name}_exams", split, public, schema, tables)
+            job = ConfigJob(f"{name}_exams", split, public, schema)
+            shards.append(write_shard(job, (0, 1), [exam_table(drawn)]))
     return shards
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
-    """Write the manifests and papers of both sides; return the public manifest."""
     public, private = (workspace.release / side for side in SIDES)
     if any(split.private for split in contents.config.splits):
         write_papers(manifest_of(contents, private, private=True), private)
@@ -277,8 +273,7 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
 
 
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
-    """Build the instance called ``track/split/index`` (``label``) by itself, without writing
-    anything; describe its rows by config."""
+    """Build ``track/split/index`` (``label``) alone, write nothing; describe its rows by config."""
     spec = plan_one(config, roots, label)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {

@@ -150,8 +150,7 @@ def _read_config(arguments: argparse.Namespace) -> ReleaseConfig:
 
 
 def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
-    """Report rejections and the next steps of a finished build; with ``--quiet`` only where it
-    is."""
+    """Report rejections and next steps of a finished build; with ``--quiet`` only where it is."""
     for split, entry in outcome.manifest["splits"].items():
         for track, counts in entry["tracks"].items():
             realised = counts["realised"]
@@ -174,8 +173,7 @@ def _describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
 
 
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lock of a public manifest: libraries, platform, and the content hash of every
-    config of every public-truth split."""
+    """Return a public manifest's lock: libraries, platform, hashes of configs of public splits."""
     public = [name for name, split in manifest["splits"].items() if split["truth"] == "public"]
     configs = manifest["configs"].items()
     return {

@@ -44,8 +44,7 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def use_domains(folder: Path | None) -> None:
     """Let this process and its workers tell stories with the domains in ``folder`` as well, by the
-    environment variable ``OWN``. Raises ``UsageError`` where it has no domain or one with a
-    problem."""
+    variable ``OWN``. Raises ``UsageError`` where it has no domain or one with a problem."""
     if folder is None:
         return
     paths = sorted(folder.glob("*.toml")) if folder.is_dir() else []
@@ -66,8 +65,7 @@ def build_line(toml: Path, domains: Path | None) -> str:
 
 
 def composition_table(title: str, composition: Composition) -> str:
-    """Return a Markdown table of what was requested beside what was realised, a row per axis and
-    level."""
+    """Return a Markdown table of requested beside realised counts, a row per axis and level."""
     rows = [
         [axis, level, f"{counts['requested']:g}", f"{counts['realised']:g}"]
         for axis, levels in composition.items()

@@ -19,11 +19,11 @@ import pyarrow as pa
 from builder.build import check_release
 from builder.commands.common import FAILED, OK, add, composition_table
 from builder.release.exams import EXAM_SCHEMA, compositions_of, exam_table, shuffle_exam
-from builder.release.manifest import listing, read_manifest, refuse_imported
+from builder.release.manifest import built_manifest, listing
 from builder.release.papers import write_papers
 from builder.release.progress import Reporter
 from builder.release.reader import naming_damage, open_shard, public_side, rows, shards
-from builder.release.shards import schema_with_canary, write_groups
+from builder.release.shards import ConfigJob, schema_with_canary, write_shard
 from builder.release.workspace import GATE_FILE
 from builder.splits.seeds import hmac_key
 from builder.splits.settings import read_toml
@@ -47,8 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Add the exam, print its composition, write the gate's record; 1 where that refuses it. Of a
-    public side alone no gate is run."""
+    """Add the exam, print its composition, write the gate's record; 1 where that refuses it."""
     release, name = arguments.release, arguments.name or arguments.exam.stem
     exam = _add_exam(release, arguments.split, name, arguments.exam)
     out = console(soft_wrap=True)
@@ -79,9 +78,7 @@ def _add_exam(release: Path, wanted: str | None, name: str, file: Path) -> Drawn
     The same release, file and name give the same exam. Raises ``UsageError`` for a split that is
     absent or private, a name that is taken, and an exam that the release cannot fill.
     """
-    public = public_side(release)
-    manifest = read_manifest(public)
-    refuse_imported(manifest, release)
+    public, manifest = public_side(release), built_manifest(release)
     split, track = _split(manifest, wanted, release)
     exams, entry = TRACKS[track].exams, manifest["splits"][split]
     assert exams is not None
@@ -104,8 +101,8 @@ def _add_exam(release: Path, wanted: str | None, name: str, file: Path) -> Drawn
     table_of_exams = pa.concat_tables(
         [exam_table({name: exam}), *(one.replace_schema_metadata(None) for one in held)]
     ).sort_by([("exam", "ascending"), ("position", "ascending")])
-    schema = schema_with_canary(EXAM_SCHEMA, manifest["canary"])
-    listed = listing(write_groups(config, split, public, schema, [table_of_exams]))
+    job = ConfigJob(config, split, public, schema_with_canary(EXAM_SCHEMA, manifest["canary"]))
+    listed = listing([write_shard(job, (0, 1), [table_of_exams])])
     manifest["shards"].update(listed["shards"])
     manifest["configs"].setdefault(config, {}).update(listed["configs"][config])
     entry["exams"][name] = {track: len(exam.task_ids)}

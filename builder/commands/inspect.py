@@ -48,9 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generation_report(release: Path) -> Iterator[str]:
-    """Yield the report as Markdown parts, for every split and track: what was requested and
-    realised, why attempts were rejected, and the track's own report, or why its worlds cannot be
-    read."""
+    """Yield the report of every split and track in Markdown: requested and realised counts,
+    rejections, and the track's own report, or why its worlds cannot be read."""
     manifests = [read_manifest(release / side) for side in SIDES if (release / side).is_dir()]
     splits = {name: entry for manifest in manifests for name, entry in manifest["splits"].items()}
     for split, entry in splits.items():

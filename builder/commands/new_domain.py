@@ -15,6 +15,7 @@ from builder.commands.main import PROGRAM
 from builder.stories.knowledge import FOLDER
 from builder.stories.lint import lint_files
 from grader.errors import UsageError
+from grader.io.files import write_text
 from grader.io.printing import plural, print_lines
 
 TEMPLATE: Final = FOLDER.parent / "new_domain.toml"
@@ -38,11 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a new domain's file or, given TOML files, check them and return 1 for problems."""
     if all(name.endswith(".toml") for name in arguments.what):
         problems = lint_files([Path(name) for name in arguments.what])
-        domains, found = (
-            plural(len(arguments.what), "domain"),
-            plural(len(problems), "problem"),
-        )
-        print_lines(*problems, f"{domains}, {found}")
+        domains = plural(len(arguments.what), "domain")
+        print_lines(*problems, f"{domains}, {plural(len(problems), 'problem')}")
         return FAILED if problems else OK
     key = arguments.what[0]
     if len(arguments.what) > 1 or not _KEY.fullmatch(key):
@@ -52,11 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{file}: exists already; choose another key or --out")
     if (FOLDER / file.name).exists():
         print_lines(f"note: {key} will stand in place of our domain of this key")
-    try:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        file.write_text(TEMPLATE.read_text(encoding="utf-8"), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
+    write_text(file, TEMPLATE.read_text(encoding="utf-8"))
     print_lines(f"{file}: fill it in (docs/words.md says what each field means), then")
     print_lines(f"  {PROGRAM} new-domain {file}   (says what is still missing)")
     print_lines(f"  {PROGRAM} build my.toml --domains {arguments.out}")

@@ -14,11 +14,7 @@ from grader.io.printing import print_lines
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``new-variant``."""
-    parser.add_argument(
-        "key",
-        metavar="FAMILY.NAME",
-        help="its key, in an existing family",
-    )
+    parser.add_argument("key", metavar="FAMILY.NAME", help="its key, in an existing family")
     parser.add_argument("--shape", required=True, metavar="SHAPE", help="the shape of its answers")
     parser.add_argument(
         "--out",

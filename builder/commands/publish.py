@@ -16,9 +16,8 @@ from builder.commands.common import FAILED, OK, add
 from builder.publishing.errata import ERRATA, deprecate
 from builder.publishing.secrecy import private_in_public
 from builder.publishing.upload import Target, files_to_send, upload
-from builder.release.manifest import read_manifest, refuse_imported
+from builder.release.manifest import built_manifest, read_manifest
 from builder.release.progress import Reporter
-from builder.release.reader import public_side
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.hub.client import Address, connect, explain_hub_errors
@@ -59,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deprecate, check and send as asked; send nothing and return 1 where a check fails."""
     # What a typing error, no token or no network stops is said before the gate takes its time.
-    refuse_imported(read_manifest(public_side(arguments.release)), arguments.release)
+    built_manifest(arguments.release)
     open_release(arguments.release).refuse_unchecked("is not published")
     if arguments.deprecate is not None:
         _deprecate(arguments)

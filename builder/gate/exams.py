@@ -10,7 +10,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
 
-from builder.gate.part_check import lost_points
+from builder.gate.part_check import EMPTY, GOLD, Findings, lost_points
 from builder.gate.report import GateLine, line_of
 from builder.splits.track import VARIED_FROM, Composition, Track
 from grader.io.jsonio import canonical_json
@@ -40,9 +40,8 @@ Tracks = Mapping[str, Track]
 class HeldExam:
     """One exam of a split, as it stands in the files.
 
-    ``compositions`` maps each track that composed the exam to what was requested and realised, by
-    axis and level. ``matched`` says that it is a matched ablation, which repeats questions by
-    design.
+    ``compositions`` maps each track that composed the exam to what was requested and realised.
+    ``matched`` says that it is a matched ablation, which repeats questions by design.
     """
 
     name: str
@@ -130,8 +129,7 @@ def borrowed_answers(
 
 
 def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]) -> GateLine:
-    """Return the line on variants with labels that have the same answer to all their tasks in an
-    exam.
+    """Return the line on variants with labels whose tasks in an exam all have the same answer.
 
     This is a problem where the track composed the exam, elsewhere it only enters the figure.
     Matched ablations and variants with fewer than ``VARIED_FROM`` instances are not checked.
@@ -158,9 +156,8 @@ def constant_labels(split: str, exams: Sequence[HeldExam], truths: Mapping[str, 
 
 
 def as_requested(split: str, exams: Sequence[HeldExam]) -> GateLine:
-    """Return the line that holds composed exams, counted again in the files, against what was
-    requested: a problem when more than ``TOLERANCE`` of a track's tasks are elsewhere on an
-    axis."""
+    """Return the line that holds composed exams, counted again, against what was requested: a
+    problem when more than ``TOLERANCE`` of a track's tasks are elsewhere on an axis."""
     problems, shares = list[str](), list[float]()
     for exam in exams:
         for track, axes in exam.compositions.items():
@@ -193,19 +190,9 @@ def share_elsewhere(requested: Mapping[str, float], realised: Mapping[str, float
     return sum(max(0.0, one - 1.0) for one in off) / 2 / total if total else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ExamPoints:
-    """The problems with known answers to an exam of a split, from the whole grader: a line for each
-    right answer that lost points (``wrong``), and one if empty answers ``earned`` some."""
-
-    split: str
-    exam: str
-    wrong: tuple[str, ...]
-    earned: tuple[str, ...]
-
-
-def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:
-    """Grade right answers to all tasks of an exam, and then no answers, through the whole grader.
+def points_of_exam(job: tuple[Path, str, str, Path]) -> tuple[str, str, Findings]:
+    """Grade right answers to all tasks of an exam, and then none, through the whole grader. Return
+    split, exam and problems: right answers that lost points, and points that empty ones earned.
 
     ``job`` holds release, split, exam and a folder for the answers, which its owner removes, as a
     worker may be killed. Runs in a worker, which opens the release itself.
@@ -220,7 +207,8 @@ def points_of_exam(job: tuple[Path, str, str, Path]) -> ExamPoints:
             text = task.shape.gold(task, exam.truths[task.task_id])
             (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
         gold = grade(exam, Path(folder), slice_intervals=False)
+    found, whole = Findings(), gold.report["points"]
     lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := lost_points(row))]
-    whole = gold.report["points"]
-    lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
-    return ExamPoints(split, name, tuple(lost), (f"exam {name}: {empty} points",) if empty else ())
+    found.problems[GOLD] += lost + ([f"exam {name}: {whole} points"] if whole != 100.0 else [])
+    found.problems[EMPTY] += [f"exam {name}: {empty} points"] if empty else []
+    return split, name, found

@@ -74,8 +74,7 @@ class LeakRow:
 
 @dataclass(frozen=True, slots=True)
 class LeakReport:
-    """The results for all facts of a release. ``skipped`` are those not tested: where, which and
-    why."""
+    """The results for all facts of a release; ``skipped``: where, which was not tested, and why."""
 
     rows: tuple[LeakRow, ...]
     skipped: tuple[tuple[str, str, str], ...]
@@ -119,23 +118,20 @@ class LeakReport:
 
 
 class ClassMeans(BaseEstimator):  # type: ignore[misc]
-    """A classifier by class means: a row's score for a class is its inner product with the class's
-    mean. ``starts`` holds the first column of each feature, whose products are summed to one
-    score."""
+    """A classifier that scores a row for a class by its inner product with the class's mean.
+    ``starts`` holds the first column of each feature, whose products are summed to one score."""
 
     def __init__(self, starts: tuple[int, ...] = (0,)) -> None:
         self.starts = starts
 
     def fit(self, X: Floats, y: Ints) -> "ClassMeans":
-        """Learn the mean row of each class, 0 for one without a row, from ``X`` and class numbers
-        ``y``."""
+        """Learn each class's mean row of ``X``, 0 for one without; ``y`` are class numbers."""
         indicators = np.eye(int(y.max()) + 1)[y]
         self.means_ = (indicators / indicators.sum(axis=0).clip(min=1)).T @ X
         return self
 
     def score(self, X: Floats, y: Ints) -> float:
-        """Return the mean score of the rows ``X`` for their own classes ``y``; 0 if no class is
-        known.
+        """Return the mean score of the rows ``X`` for their classes ``y``; 0 if no class is known.
 
         It is the score by the best single feature or, if larger, the sum over all features divided
         by the root of their number. A plain sum of many idle features would hide a telling one.
@@ -197,8 +193,7 @@ def leaks_of(chosen: Iterable[SplitTables], known: Mapping[str, Track]) -> LeakR
 
 
 def facts(tables: SplitTables, track: Track) -> dict[str, tuple[list[LeakSubject], list[str]]]:
-    """Return the rows and labels of each private fact of a track: {name: (rows, labels)}, same
-    order.
+    """Return rows and labels of each private fact of a track: {name: (rows, labels)}, same order.
 
     Each instance has one row: for a fact about a task its first task by id, which is random, for
     one about the instance, named ``instance: ...``, that of the first view. Several tasks of an
@@ -234,10 +229,8 @@ def _prepare_test(
         return "constant" if labels else "no such task"
     strata = [_digest(repr(disclosures(subject))) for subject in subjects]
     names = merge_rare(labels)
-    classes: dict[str, set[str]] = {}
-    for stratum, name in zip(strata, names, strict=True):
-        classes.setdefault(stratum, set()).add(name)
-    kept = [row for row, stratum in enumerate(strata) if len(classes[stratum]) > 1]
+    classes = Counter(stratum for stratum, _ in {*zip(strata, names, strict=True)})
+    kept = [row for row, stratum in enumerate(strata) if classes[stratum] > 1]
     if not kept:
         return "determined by the disclosures"
     if Counter(names[row] for row in kept).most_common(2)[1][1] < MIN_CLASS:
@@ -295,13 +288,11 @@ def _test(item: _FactTest, looks: Sequence[tuple[int, float]]) -> LeakRow:
 def matrix(
     rows: Sequence[Mapping[str, float | str]], strata: Ints
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the features of all rows as columns, shape (n, p), and the first column of each
-    feature.
+    """Return the features of all rows as columns (n, p), and the first column of each feature.
 
     A text is a category. A number is a quantity: its standard score and indicators of its fifths,
     as the classifier is linear. Means within strata are subtracted, as they tell what is disclosed.
-    Then every feature's inner products of rows get the same sum of squares, so that by chance alone
-    all score alike.
+    Every feature's inner products of rows get one sum of squares: by chance alone all score alike.
     """
     blocks = []
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -331,17 +322,14 @@ def centre_in_strata(columns: Floats, strata: Ints) -> Floats:
 
 
 def _categories(values: Sequence[float | str]) -> Floats:
-    """Return one indicator column for each different value, shape (n, number of different
-    values)."""
+    """Return an indicator column for each different value, shape (n, different values)."""
     names, codes = np.unique(list(map(str, values)), return_inverse=True)
     return np.eye(len(names))[codes]
 
 
 def _digest(text: str) -> str:
-    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _seed(text: str) -> int:
-    """Return the first 32 bits of a text's SHA-256."""
     return int(_digest(text)[:8], 16)

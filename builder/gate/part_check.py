@@ -1,9 +1,8 @@
 """The check of one part, where it was staged: all that can be said of its instances by themselves.
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
-answers are graded, and task rows are held against the specification. The findings stand beside the
-rows in ``check.json``, with the content hashes of these rows and the hash of the checking code:
-others are checked again.
+answers are graded, and task rows are held against the specification. ``check.json`` has the
+findings, with the hashes of the rows and of the checking code: others are checked again.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from builder.release.arrow import content_sha256
 from builder.release.manifest import LIBRARIES, source_sha256
-from builder.release.parts import Part
+from builder.release.parts import Part, read_staged
 from builder.release.reader import PartRows, Row, SplitTables, read_part
 from builder.release.rows import read_task
 from builder.splits.track import SceneRow, TaskRow, Track
@@ -66,9 +65,9 @@ class Findings:
 def check_part(part: Part, track: Track) -> None:
     """Check a staged part and write ``check.json`` into its folder. A check that is there already
     is kept if its rows and the checking code are the same."""
-    tables = {config: part.read(config) for config in part.configs}
+    tables = {config: read_staged(part.folder, config) for config in part.configs}
     rows = {config: content_sha256(table.schema, [table]) for config, table in tables.items()}
-    libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
+    libraries = LIBRARIES | {name: version(name) for name in ("networkx", "duckdb", "jsonschema")}
     identity = {"checker": source_sha256(), "libraries": libraries, "rows": rows}
     file = part.folder / CHECK
     if file.is_file() and json.loads(file.read_bytes())["identity"] == identity:
@@ -84,8 +83,7 @@ def read_check(part: Part) -> Findings:
 
 
 def findings(part: Part, track: Track) -> Findings:
-    """Check all instances of a part and return what was found. With private truth ``answers`` is
-    empty."""
+    """Check all instances of a part; with private truth ``answers`` of the findings is empty."""
     rows, found = read_part(part), Findings()
     found.counts.update(tasks=len(rows.tables.tasks), truths=len(rows.tables.truth))
     found.problems[REFERENCES] += _reference_problems(track, rows.tables)
@@ -98,9 +96,8 @@ def findings(part: Part, track: Track) -> Findings:
 
 
 def _lines(name: str, failure: str, check: Callable[..., Any], *arguments: object) -> list[str]:
-    """Return the problems that ``check(*arguments)`` gives (a text, several or None) as lines that
-    begin with ``name``. An exception is one more line, with ``failure``: a damaged row must not
-    hide what is wrong with others."""
+    """Return what ``check(*arguments)`` gives (a text, several or None) as lines about ``name``. An
+    exception is a line with ``failure``: a damaged row must not hide what is wrong with others."""
     try:
         found: str | Iterable[str] | None = check(*arguments)
         return [f"{name}: {one}" for one in ([found] if isinstance(found, str) else found or ())]
@@ -123,11 +120,11 @@ def _reference_problems(track: Track, tables: SplitTables) -> Iterator[str]:
 def task_row_problems(track: Track, rows: PartRows) -> Iterator[str]:
     """Yield a line where a task row differs from the grader's specification of its variant, or does
     not show what its scene holds. Such a question is unfair or cannot be answered."""
-    tables, graded = rows.tables, {track.name: track.grader}
+    tables = rows.tables
     for row in (row for own in rows.tasks.values() for row in own):
         task = tables.tasks[row["task_id"]]
         try:
-            spec = task_of(row, graded).spec
+            spec = task_of(row, {track.name: track.grader}).spec
         except KeyError:
             yield f"{task.task_id}: unknown variant {task.key}"
             continue
@@ -142,7 +139,7 @@ def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
     """Yield a line for each column of a task row that its variant specifies otherwise, and one if
     the prompt does not name the answer file."""
     expected = {
-        "track": (task.track, spec.track),
+        "track": (task.track, track.name),
         "rung": (task.rung, spec.rung),
         "input_mode": (task.input_mode, spec.shape.input_mode),
         "answer_schema": (task.answer_schema, spec.shape.name),
@@ -169,8 +166,7 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
 
 
 def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
-    """Derive every truth of a part a second time and read every story; add the results to
-    ``found``."""
+    """Derive every truth again and read every story; add the results to ``found``."""
     views = {task.task_id: task.view for task in rows.tables.tasks.values()}
     for name, view, shown in _views_of(track, rows):
         truths = [t for t in rows.truths.get(name, ()) if view in (None, views.get(t["task_id"]))]
@@ -184,9 +180,8 @@ def derive_again(track: Track, rows: PartRows, found: Findings) -> None:
 
 
 def _views_of(track: Track, rows: PartRows) -> Iterator[tuple[str, str | None, Row]]:
-    """Yield instance id, view, and what is shown: each scene row or, for a track without scenes,
-    each instance's tasks with the view None. The views of a scene, which share much work, follow
-    each other."""
+    """Yield instance id, view, and what is shown: each scene row, all views of a scene in turn, as
+    they share much work; without scenes each instance's tasks, with the view None."""
     if not track.scenes:
         yield from ((n, None, {"tasks": rows.tasks.get(n, [])}) for n in rows.tables.worlds)
         return

@@ -3,9 +3,8 @@
 *Disclosures* may tell something about a hidden world: variant, view, numbers and kinds of columns,
 sizes of samples, and what the track says that a task discloses. *Everything else* (ids, places in
 files, sizes, orders, names) must not tell more. The words of a story about its edges and the values
-of the data are meaning and are no feature here. Where the prompt holds all there is, its rules and
-data are meaning: what is measured of it are the lines between them, and of its place in the file
-not the bytes of its row group, which count their digits.
+of the data are meaning and are no feature here. So are rules and data of a prompt that holds all
+there is: only the lines between them are measured, and not the bytes of its row group.
 """
 
 import re
@@ -20,8 +19,7 @@ class LeakSubject:
     """A row of the leak test: one task of an instance.
 
     ``scene`` is None where prompts hold all there is. ``told`` is what the track says of the task.
-    ``position`` is its place in an exam, -1 if in none. ``whole`` says that the fact is about the
-    instance, not about this task.
+    ``position`` is its place in an exam, or -1. ``whole``: the fact is about the instance.
     """
 
     scene: SceneRow | None
@@ -32,16 +30,14 @@ class LeakSubject:
 
     @property
     def names(self) -> list[str]:
-        """The names of a task, each once: its ends, its scene table's columns, and those in lists
-        it shows."""
+        """The names of a task, each once: its ends, its scene's columns, those in its lists."""
         columns = [name for name, _ in self.scene.columns] if self.scene else []
         listed = [name for order in self.told.orders for name in order]
         return list(dict.fromkeys(name for name in (*self.told.ends, *columns, *listed) if name))
 
 
 def disclosures(subject: LeakSubject) -> tuple[object, ...]:
-    """Return the permitted disclosures of a row as a hashable value. Facts are permuted only among
-    rows with equal values."""
+    """Return a row's permitted disclosures, hashable: facts are permuted only among equal ones."""
     scene, task, told = subject.scene, subject.task, subject.told
     shown: tuple[object, ...] = ()
     if scene is not None:
@@ -54,8 +50,7 @@ def disclosures(subject: LeakSubject) -> tuple[object, ...]:
 
 
 def features(subject: LeakSubject) -> dict[str, float | str]:
-    """Return all public traits of a row that are neither disclosed nor meaning, by name. A text is
-    a category, a number a quantity."""
+    """Return public traits that are neither disclosed nor meaning: texts (categories), numbers."""
     return {
         name: value for part in (_ids, _places, _sizes, _orders) for name, value in part(subject)
     }
@@ -141,8 +136,7 @@ def _orders(subject: LeakSubject) -> Iterator[tuple[str, float | str]]:
 
 
 def _agreement(order: Sequence[str], reference: Sequence[str]) -> float:
-    """Return Kendall's tau (-1 to 1) of two orders over the names they share; 0 for fewer than
-    two."""
+    """Return Kendall's tau (-1 to 1) of two orders over names they share; 0 for fewer than two."""
     place = {name: rank for rank, name in enumerate(reference)}
     ranks = [place[name] for name in order if name in place]
     pairs = [(b > a) - (b < a) for k, a in enumerate(ranks) for b in ranks[k + 1 :]]

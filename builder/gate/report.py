@@ -18,8 +18,7 @@ LISTED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """One check: its name, whether it holds, what was measured, the first problems if it fails, and
-    whether anything could be checked."""
+    """One check: name, result, what was measured, first problems, whether anything was tested."""
 
     check: str
     ok: bool
@@ -75,9 +74,8 @@ def _one_line(text: str) -> str:
 
 
 def line_of(name: str, problems: Iterable[Any], figure: str) -> GateLine:
-    """Return the line of a check, which holds if there is no problem. It lists the first
-    ``LISTED``. ``figure`` is that of a check that holds; else number and beginning of the problems
-    stand in its place."""
+    """Return the line of a check, which holds if there is no problem. Else it lists the first
+    ``LISTED``, and their number and beginning stand in place of ``figure``."""
     found = [str(problem) for problem in problems]
     if found:
         figure = f"{plural(len(found), 'problem')} (below): {clip_text(found[0], _BEGINNING)}"

@@ -15,6 +15,7 @@ large split of public truth beside them is gigabytes of prompts.
 import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -43,16 +44,14 @@ from grader.errors import UsageError
 _SQL: Final = Path(__file__).parent / "sql"
 _CONTENT: Final = ", ".join(name for name in FLAT.names if name in TASKS.names)
 _CONTENT_HASH: Final = f"md5(concat_ws(chr(1), {_CONTENT}))"
-"""Of the columns that the flat table has in common with the tracks' own: a join holds hashes, not
-prompts."""
+"""Of the columns that the flat table shares with the tracks': a join holds hashes, not prompts."""
 _KEY_DIGITS: Final = 64
 """Hexadecimal digits of a key or a salt."""
 _HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS},}}"
 
 
 class Tables:
-    """The tables of a release in an in-memory database, which closes at the end of the ``with``
-    block."""
+    """The tables of a release in an in-memory database, which closes at the end of a ``with``."""
 
     def __init__(self, release: Path, known: Mapping[str, Track]) -> None:
         """Make a view of each table over the release's shards, and an empty table of answers.
@@ -66,7 +65,9 @@ class Tables:
         sides = {key: truth_side(release, key[1], key[0]) for key in self.splits}
         self.private = [key for key, side in sides.items() if side != public]
         """The entries of ``splits`` whose truth is private."""
-        made: dict[str, list[str]] = {"tasks": [], "places": [], "instances": [], "worlds": []}
+        # A release may have no exam.
+        no_place = "SELECT '' AS split, '' AS track, '' AS exam, 0 AS position, '' AS task_id"
+        made = defaultdict(list, {"places": [f"{no_place} WHERE false"]})
         for split, track in self.splits:
             record, side = known[track], sides[split, track]
             own = (
@@ -96,13 +97,8 @@ class Tables:
             f"FROM {_read(shards(public, CONFIG, split))}"
             for split in splits(public, CONFIG)
         ]
-        nothing = (
-            "SELECT '' AS split, '' AS track, '' AS exam, 0 AS position, '' AS task_id LIMIT 0"
-        )
         for name, queries in made.items():
-            self._database.execute(
-                f"CREATE VIEW {name} AS {' UNION ALL '.join(queries) or nothing}"
-            )
+            self._database.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(queries)}")
         self._database.execute("CREATE TABLE answers (task_id VARCHAR, sha256 VARCHAR)")
 
     def __enter__(self) -> "Tables":
@@ -153,8 +149,7 @@ def _read(paths: Iterable[Path], options: str = "") -> str:
 
 
 def schema_problems(release: Path, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield a line for each shard whose columns are not those of its config in name, type and
-    order, or whose config is unknown."""
+    """Yield a line for each shard of an unknown config, or with other columns than its config."""
     expected = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name, track in tracks.items():
         expected |= {**track.tables, f"{name}_exams": EXAM_SCHEMA}
@@ -226,9 +221,8 @@ def _secrets(private: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _texts(path: Path, begin: str) -> Iterator[str]:
-    """Yield the texts of a public file in which a secret may be: a whole paper or, of a shard, its
-    metadata and the cells that hold a run of digits as long as a key or ``begin``, with which all
-    worlds begin."""
+    """Yield the texts of a public file in which a secret may be: a paper or, of a shard, metadata
+    and the cells with a run of digits as long as a key, or ``begin``, as all worlds begin."""
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8", errors="replace")
         return

@@ -8,7 +8,8 @@ that were checked, and then what takes several parts: ids, prompts, exams, secre
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -16,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.gate.exams import ExamPoints, exam_lines, points_of_exam
+from builder.gate.exams import exam_lines, points_of_exam
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
@@ -93,11 +94,13 @@ def run_gate(
             tell("gate: exams, known answers, floors")
             exams = ((split, exam) for split in opened.splits for exam in opened.exams(split))
             jobs = [(release, *exam, Path(folder)) for exam in exams]
-            graded = sorted(pool.map(points_of_exam, jobs), key=lambda one: one.exam)
+            graded = sorted(pool.map(points_of_exam, jobs), key=itemgetter(0, 1))
+    for split, _, found in graded:
+        checked[split].add(found)
     shown: list[FloorRow] = []
     for split in opened.splits:
         lines += exam_lines(opened, tracks, split)
-        lines += _known_answers(split, checked[split], [e for e in graded if e.split == split])
+        lines += _known_answers(split, checked[split], opened.exams(split))
         own, problems = check_floors(opened, tracks, split)
         figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"
         lines.append(line_of(f"{split}: floors", problems, figure if own else "none"))
@@ -165,7 +168,6 @@ def take_apart(
 
 
 def _unpack(paths: Sequence[Path], file: Path) -> None:
-    """Write the rows of some shards to ``file``, uncompressed."""
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     file.parent.mkdir(parents=True, exist_ok=True)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
@@ -174,8 +176,7 @@ def _unpack(paths: Sequence[Path], file: Path) -> None:
 
 
 def _integrity(opened: ReleaseFolder, release: Path, tracks: Tracks) -> Iterator[GateLine]:
-    """Yield the lines of ``grader verify`` on manifests, hashes, row counts and commitments, and
-    one on the columns of shards."""
+    """Yield the lines of ``grader verify``, and one on the columns of shards."""
     for item in verify(opened, proofs=False):  # the check of each part proves its truths' claims
         detail = item.detail.replace(f"{release}{os.sep}", "")
         yield line_of(item.name, [] if item.ok else [detail], detail)
@@ -221,8 +222,7 @@ def _rows(found: Findings) -> Iterator[GateLine]:
 
 
 def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
-    """Fill the table of answers and yield the lines on truths: the flat table of all tracks, second
-    derivations, certificates, stories."""
+    """Fill the table of answers; yield lines on the flat table, truths, certificates, stories."""
     counts = found.counts
     tables.give_answers(found.answers.items())
     figure = f"{tables.count('flat')} as the tracks' configs, answers where truth is public"
@@ -242,16 +242,14 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
         yield line_of(STORIES, found.problems[STORIES], figure)
 
 
-def _known_answers(split: str, found: Findings, graded: Sequence[ExamPoints]) -> Iterator[GateLine]:
+def _known_answers(split: str, found: Findings, exams: Iterable[str]) -> Iterator[GateLine]:
     """Yield two lines on a split: right answers are worth 100 points, and no answers 0."""
     tasks = found.counts["tasks"]
     points, empty = (100 * found.counts[name] / max(tasks, 1) for name in ("gold", "empty"))
-    names = ", ".join(exam.exam for exam in graded) or "none"
-    wrong = [*found.problems[GOLD], *(line for exam in graded for line in exam.wrong)]
-    earned = [*found.problems[EMPTY], *(line for exam in graded for line in exam.earned)]
+    names = ", ".join(sorted(exams)) or "none"
     figure = f"{tasks} tasks, {points:g} points; through the whole grader: {names}"
-    yield line_of(f"{split}: {GOLD}", wrong, figure)
-    yield line_of(f"{split}: {EMPTY}", earned, f"{empty:g} points")
+    yield line_of(f"{split}: {GOLD}", found.problems[GOLD], figure)
+    yield line_of(f"{split}: {EMPTY}", found.problems[EMPTY], f"{empty:g} points")
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:

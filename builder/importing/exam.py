@@ -20,10 +20,19 @@ from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
 from builder.release.manifest import FORMAT, canary, head, listing
 from builder.release.papers import write_papers
-from builder.release.rows import TASKS, TRUTH, TrueValue, labels_schema, scenes_schema, truth_row
+from builder.release.rows import (
+    FLAT,
+    TASKS,
+    TRUTH,
+    TrueValue,
+    labels_schema,
+    scenes_schema,
+    truth_row,
+)
 from builder.release.shards import (
+    CONFIG,
     GROUP_ROWS,
-    FlatJob,
+    ConfigJob,
     Shard,
     schema_with_canary,
     write_flat,
@@ -84,9 +93,11 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
             waiting, groups = iter(rows), list[pa.Table]()
             while part := [*islice(waiting, group)]:
                 groups.append(table_from_rows(part, schema, as_published=True))
-            marked = schema_with_canary(schema, mark)
-            shards += write_groups(name, exam.split, public, marked, groups)
-        shards += write_flat(FlatJob(public, exam.split, mark, answered=True), {TRACK: GRADER})
+            job = ConfigJob(name, exam.split, public, schema_with_canary(schema, mark))
+            shards += write_groups(job, [table.nbytes for table in groups], groups)
+        shards += write_flat(
+            ConfigJob(CONFIG, exam.split, public, schema_with_canary(FLAT, mark)), {TRACK: GRADER}
+        )
         write_papers(_manifest(exam, shards), public)
     return exam
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from builder.release.manifest import read_manifest
 from builder.release.papers import write_papers
@@ -55,23 +55,13 @@ def deprecate(
         if task_id in before:
             raise UsageError(f"{task_id}: is deprecated already ({before[task_id]})")
     lines = [f"- `{name}` ({split}, {known[name].spec.key}): {why}" for name in tasks]
-    _add_entries(public / ERRATA, version, lines)
+    file = public / ERRATA
+    errata = file.read_text(encoding="utf-8") if file.is_file() else _HEAD
+    write_text(file, errata + f"\n## {version}\n\n" + "\n".join(lines) + "\n")
     listed = {**before, **dict.fromkeys(tasks, why)}
     for side in (public, release / "private"):
         if side.is_dir():
-            _rewrite_manifest(side, version, split, listed)
+            manifest = read_manifest(side) | {"version": version}
+            manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))
+            write_papers(manifest, side)
     return len(listed)
-
-
-def _add_entries(file: Path, version: str, lines: Sequence[str]) -> None:
-    """Append a section on ``version`` to the errata, which are created if absent."""
-    before = file.read_text(encoding="utf-8") if file.is_file() else _HEAD
-    write_text(file, before + f"\n## {version}\n\n" + "\n".join(lines) + "\n")
-
-
-def _rewrite_manifest(side: Path, version: str, split: str, listed: dict[str, str]) -> None:
-    """Write a side's manifest and papers anew; ``listed`` are all deprecated tasks."""
-    manifest: dict[str, Any] = read_manifest(side)
-    manifest["version"] = version
-    manifest.setdefault("deprecated", {})[split] = dict(sorted(listed.items()))
-    write_papers(manifest, side)

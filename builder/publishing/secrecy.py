@@ -29,8 +29,7 @@ _LETTER: Final = re.compile(r"[0-9A-Za-z]")
 
 
 def private_in_public(opened: ReleaseFolder, tracks: Mapping[str, Track]) -> Iterator[str]:
-    """Yield a line for each private thing in the public side. Rows and errata are compared only
-    where the private side is there."""
+    """Yield a line for each private thing in public; rows and errata need the private side."""
     private_splits = frozenset(n for n in opened.splits if not opened.has_public_truth(n))
     public = opened.public.path
     yield from _private_tables(public, tracks, private_splits)
@@ -85,19 +84,13 @@ def _row_ids(files: list[Path]) -> Iterator[str]:
 
 def _private_lines(public: Path, private: Path) -> Iterator[str]:
     """Yield a line of the errata found in private papers but not in the public manifest."""
-    if not (public / ERRATA).is_file():
-        return
-    private_lines = set[str]()
-    for file in (private / MANIFEST, private.parent / GATE_FILE):
-        if file.is_file():
-            private_lines |= _long_lines(file)
-    for line in sorted(
-        _long_lines(public / ERRATA) & private_lines - _long_lines(public / MANIFEST)
-    ):
+    private_lines = _long_lines(private / MANIFEST, private.parent / GATE_FILE)
+    secret_lines = private_lines - _long_lines(public / MANIFEST)
+    for line in sorted(_long_lines(public / ERRATA) & secret_lines):
         yield f"{ERRATA} repeats the private side ({line[:60]})"
 
 
-def _long_lines(file: Path) -> set[str]:
-    """Return a file's lines with at least ``_LEAST_LETTERS`` letters and digits."""
-    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+def _long_lines(*files: Path) -> set[str]:
+    texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    lines = (line.strip() for text in texts for line in text.splitlines())
     return {line for line in lines if len(_LETTER.findall(line)) >= _LEAST_LETTERS}

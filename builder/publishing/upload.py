@@ -1,9 +1,8 @@
 """The files that a side of a release becomes on the Hub, and their way into a repository.
 
 Shards and manifest are sent as they were checked. Papers are written anew for the place where they
-will be read. Whatever else lies in the folder is refused, whatever it is called. The Hub's client
-leaves out what is there already. Shards become visible in one commit with the papers. A tag is
-never moved.
+will be read. Anything else in the folder is refused. The Hub's client leaves out what is there
+already. Shards become visible in one commit with the papers. A tag is never moved.
 """
 
 from collections.abc import Mapping
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from builder.publishing.errata import ERRATA
-from builder.release.card import on_hub
 from builder.release.manifest import MANIFEST, read_manifest
-from builder.release.papers import EVAL, MADE, papers
+from builder.release.papers import EVAL, MADE, on_hub, papers
 from builder.release.workspace import GATE_FILE
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, explain_hub_errors, list_files
@@ -43,8 +41,7 @@ class Target:
 
 
 def files_to_send(target: Target) -> Files:
-    """Return the files of the target's side, papers written for the Hub. Raises ``UsageError`` for
-    a link or another file in its folder."""
+    """Return the files to send for a target. Raises ``UsageError`` for a link or another file."""
     side, manifest = target.side, read_manifest(target.side)
     known = {*manifest["shards"], *MADE, MANIFEST, ERRATA}
     for path in sorted(side.rglob("*")):
@@ -55,8 +52,7 @@ def files_to_send(target: Target) -> Files:
                 f"{path}: {kind}, and may hold private truth; move it away (gate, "
                 "transcripts and logs belong beside the private side)"
             )
-    files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
-    files[MANIFEST] = side / MANIFEST
+    files: dict[str, Path | bytes] = {n: side / n for n in (*manifest["shards"], MANIFEST)}
     for name, text in papers(manifest, side, on_hub(target.repo, target.tag)).items():
         files[name] = text.encode("utf-8")
     if (side / ERRATA).is_file():
@@ -86,7 +82,10 @@ def upload(api: "HfApi", target: Target, files: Files) -> str:
         if target.private:
             api.update_repo_settings(repo, repo_type="dataset", gated="manual")
         if tag in {ref.name for ref in api.list_repo_refs(repo, repo_type="dataset").tags}:
-            if _manifest_at(api, target) != (target.side / MANIFEST).read_bytes():
+            there = api.hf_hub_download(  # a manifest states the hash of every shard
+                repo, MANIFEST, repo_type="dataset", revision=tag, cache_dir=cache_folder()
+            )
+            if Path(there).read_bytes() != (target.side / MANIFEST).read_bytes():
                 raise UsageError(
                     f"{repo}: {tag} already names other content, and a version is never changed; "
                     "raise `version` in the split file, or give another --revision"
@@ -108,14 +107,6 @@ def upload(api: "HfApi", target: Target, files: Files) -> str:
             head, note = _register(api, repo, files[EVAL], head)
         api.create_tag(repo, tag=tag, revision=head, repo_type="dataset")
     return f"sent, tag {tag}{note}"
-
-
-def _manifest_at(api: "HfApi", target: Target) -> bytes:
-    """Return the manifest that a tag of the target names, which states the hash of every shard."""
-    file = api.hf_hub_download(
-        target.repo, MANIFEST, repo_type="dataset", revision=target.tag, cache_dir=cache_folder()
-    )
-    return Path(file).read_bytes()
 
 
 def _register(api: "HfApi", repo: str, paper: Path | bytes, head: str) -> tuple[str, str]:

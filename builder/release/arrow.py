@@ -37,9 +37,8 @@ _NEAR_TIE: Final = 1e-9
 def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return ``values`` to 6 significant decimal digits, as float32 of the same shape.
 
-    Negative zero and anything below 1e-37 become 0. Elsewhere six digits survive the passage
-    through float32 (FLT_DIG = 6), so rounding again changes nothing. Raises ``ValueError`` for NaN,
-    infinity or what float32 cannot hold.
+    Negative zero and anything below 1e-37 become 0. Else rounding again changes nothing, as six
+    digits survive float32 (FLT_DIG = 6). Raises ``ValueError`` for what is not finite in float32.
     """
     exact = np.asarray(values, dtype=np.float64)
     if not np.isfinite(exact).all() or (np.abs(exact) > np.finfo(np.float32).max).any():
@@ -62,8 +61,7 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 def round_truth(value: float) -> float:
-    """Return ``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for NaN
-    or infinity."""
+    """Return ``value`` to 9 significant digits, -0 as 0; raises ``ValueError`` unless finite."""
     if not np.isfinite(value):
         raise ValueError("a value is not finite")
     return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
@@ -72,8 +70,7 @@ def round_truth(value: float) -> float:
 def table_from_rows(
     rows: Sequence[Row], schema: pa.Schema, *, as_published: bool = False
 ) -> pa.Table:
-    """Return ``rows`` as a table of exactly ``schema``, with floats rounded unless
-    ``as_published``.
+    """Return ``rows`` as a table of exactly ``schema``, floats rounded unless ``as_published``.
 
     Raises ``ValueError`` when a row lacks a column, has one too many or, rounded, holds a float
     that is not finite, and ``pa.ArrowException`` when a value does not fit its type.
@@ -96,20 +93,15 @@ def _round_nested(array: pa.Array) -> pa.Array:
     """Return ``array`` with every float in it rounded, at any depth."""
     if pa.types.is_floating(array.type):
         return _round_floats(array)
+    mask = array.is_null() if array.null_count else None
     if pa.types.is_list(array.type):
-        return pa.ListArray.from_arrays(
-            array.offsets, _round_nested(array.values), type=array.type, mask=_null_mask(array)
-        )
+        values = _round_nested(array.values)
+        return pa.ListArray.from_arrays(array.offsets, values, type=array.type, mask=mask)
     if pa.types.is_struct(array.type):
         fields = [array.type.field(i) for i in range(array.type.num_fields)]
         children = [_round_nested(array.field(i)) for i in range(array.type.num_fields)]
-        return pa.StructArray.from_arrays(children, fields=fields, mask=_null_mask(array))
+        return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
     return array
-
-
-def _null_mask(array: pa.Array) -> pa.Array | None:
-    """Return the mask of nulls, None if there are none."""
-    return array.is_null() if array.null_count else None
 
 
 def _round_floats(array: pa.Array) -> pa.Array:
@@ -122,8 +114,7 @@ def _round_floats(array: pa.Array) -> pa.Array:
 
 
 def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
-    """Return the SHA-256 over the values of ``tables`` in order, independent of how they are
-    stored.
+    """Return the SHA-256 over the values of ``tables`` in order, however they are stored.
 
     Every column is walked down to its leaves in schema order. Each node feeds a hash of its own:
     validity as one byte a slot, list and string lengths as little-endian int64, strings as UTF-8,
@@ -163,22 +154,18 @@ def _feed(nodes: Mapping[str, Any], path: str, array: pa.Array) -> None:
         lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
         nodes[f"{path}#"].update(lengths.astype("<i8").tobytes())
         nodes[path].update("".join(texts.to_pylist()).encode("utf-8"))
-    elif pa.types.is_boolean(kind):
-        values = array.fill_null(False).to_numpy(zero_copy_only=False)
-        nodes[path].update(values.astype(np.uint8).tobytes())
     else:
-        values = array.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
+        values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
         nodes[path].update(values.astype(values.dtype.newbyteorder("<")).tobytes())
 
 
 def schema_text(schema: pa.Schema) -> str:
-    """Return the schema as text that does not depend on how Arrow prints types or names list
-    items."""
+    """Return the schema as text, however Arrow prints types or names list items."""
     return ";".join(f"{field.name}:{_type_text(field.type)}" for field in schema)
 
 
 def _type_text(kind: pa.DataType) -> str:
-    """Return a type as text, with nested types in angle brackets."""
     if pa.types.is_list(kind):
         return f"list<{_type_text(kind.value_type)}>"
     if pa.types.is_struct(kind):

@@ -24,8 +24,7 @@ def first_accepted(
     wanted: str,
     fix: str,
 ) -> BuiltInstance:
-    """Return the instance from the first of ``most`` tries that is not rejected, with the
-    rejections.
+    """Return the instance from the first of ``most`` tries that is accepted, with the rejections.
 
     ``attempt`` makes the rows of a try, given its number and how many earlier ones lacked words.
     Raises ``UsageError`` with the reasons when all are rejected: ``wanted`` names what was tried

@@ -1,9 +1,8 @@
 """The parts of a build as jobs of a Ray cluster, for builds beyond one machine.
 
 Every machine needs this checkout and its environment at the same path, but no folder in common: a
-worker stages a part in a temporary folder and leaves it at an address that fsspec knows, from which
-it is fetched to the machine that asked for the build. A part is whole there once its record is
-there, which is written last.
+worker stages a part in a temporary folder and leaves it at an address that fsspec knows, its record
+last, so that the part is whole then; the machine that asked for the build fetches it.
 """
 
 import os
@@ -63,8 +62,7 @@ class Cluster:
             yield part, found
 
     def fetch_part(self, job: PartJob, folder: Path) -> bool:
-        """Copy a part from the store to ``folder``, in place of what was there. Return false if the
-        store has no such part."""
+        """Copy a part from the store to ``folder`` and replace it; false if the store has none."""
         shutil.rmtree(folder, ignore_errors=True)
         with self._file_system() as system:
             if not system.exists(f"{self._address(job)}/{RECORD}"):
@@ -89,7 +87,6 @@ class Cluster:
                 system.rm(self.store, recursive=True)
 
     def _address(self, job: PartJob) -> str:
-        """Return where the store has the part of a job: ``<store>/<track>/<split>/<part>``."""
         return f"{self.store}/{job.origin.track}/{job.origin.split}/{job.folder.name}"
 
     @contextmanager
@@ -125,8 +122,7 @@ def _stage_part(cluster: Cluster, make: Make, job: PartJob) -> tuple[bool, Excep
 
 
 def _connect(address: str) -> Any:
-    """Return the module ``ray``, connected to the cluster at ``address`` or, if empty, to one
-    started here."""
+    """Return the module ``ray``, connected to the cluster at ``address``, or if empty to a new."""
     try:
         import ray
     except ImportError:

@@ -54,7 +54,6 @@ def diff_releases(a: Path, b: Path) -> list[str]:
 
 
 def _only_in(first: object) -> str:
-    """Return the words for something that only the first of two releases has, or the second."""
     return f"only in {'the first' if first else 'the second'}"
 
 
@@ -139,5 +138,4 @@ def _query(query: str, x: Sequence[Path], y: Sequence[Path]) -> tuple[Any, ...]:
 
 
 def _examples(names: Sequence[str]) -> str:
-    """Return the first ``EXAMPLES`` keys as text, with dots if there are more."""
     return ", ".join(names[:EXAMPLES]) + (", ..." if len(names) > EXAMPLES else "")

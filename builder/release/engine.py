@@ -7,11 +7,12 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pickle import dumps, loads
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -42,35 +43,22 @@ class InstanceFailed(Exception):
 
 
 class WorkerDied(Exception):
-    """A worker process ended without an exception, as when memory runs out. The text names what was
-    in work."""
+    """A worker process ended without an exception, as without memory; says what was in work."""
 
 
-class Workers:
-    """A pool of ``count`` worker processes, which start with the first items and end with the
-    block.
+class Workers(ExitStack):
+    """A pool of ``count`` worker processes, from the first items to the end of the block.
 
     A pool of one works in this process. Linear algebra runs on one thread either way: the number of
     threads can change the last bits of a sum.
     """
 
     def __init__(self, count: int) -> None:
+        super().__init__()
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-
-    def map(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-    ) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the results of ``function`` over ``items`` in the order in which they are ready.
 
         ``function`` must be at module level, and items and results can be pickled. Raises what
@@ -84,8 +72,9 @@ class Workers:
             return
         if self._pool is None:
             # A fork after Arrow and DuckDB have threads can hang.
-            self._pool = ProcessPoolExecutor(
-                self._count, mp_context=get_context("spawn"), initializer=_start_worker
+            spawn = get_context("spawn")
+            self._pool = self.enter_context(
+                ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_start_worker)
             )
         waiting = iter(items)
         in_work: dict[Future[Result], Item] = {}
@@ -98,10 +87,8 @@ class Workers:
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    items_in_work = ", ".join(map(str, in_work.values()))
-                    raise WorkerDied(
-                        f"a worker process died with {items_in_work} in work"
-                    ) from None
+                    lost = ", ".join(map(str, in_work.values()))
+                    raise WorkerDied(f"a worker process died with {lost} in work") from None
                 del in_work[future]
                 yield result
 
@@ -124,8 +111,7 @@ def _end_with_parent() -> None:
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:
-    """Return ``function(item)``. An error that cannot be pickled becomes a ``RuntimeError`` with
-    its traceback."""
+    """Return ``function(item)``. An error that cannot be pickled becomes a ``RuntimeError``."""
     try:
         return function(item)
     except Exception as error:

@@ -6,7 +6,7 @@ that no exam gives away another: which one is decided with the plan, before anyt
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -46,13 +46,11 @@ def compose_public(
 ) -> dict[str, DrawnExam]:
     """Return the exams of a track in a split with public truth, by name; they may share tasks.
 
-    The track itself composes an exam that has an exam file. Any other exam is a draw that asks of
-    an instance only tasks that do not answer one another. Raises ``UsageError`` naming ``file`` and
-    key when there are too few tasks.
+    The track composes an exam that has an exam file. Any other asks of an instance only tasks that
+    do not answer one another. Raises ``UsageError`` naming ``file`` and key for too few tasks.
     """
     exams = {}
-    for draw in _draws(split, track):
-        key, where = _exam_key(root, split, draw), _key_path(file, split, draw)
+    for draw, key, where in _draws(split, track, root, file):
         if draw.model is None:
             able = keep_one_side(_asked_by(draw, candidates), track, key)
             exam = _draw_tasks(draw, able, key, where)
@@ -64,8 +62,7 @@ def compose_public(
 
 
 def _draw_tasks(draw: Draw, candidates: Sequence[Candidate], key: bytes, where: str) -> DrawnExam:
-    """Return an exam of ``draw.tasks`` tasks of the candidates, or of all where that is None;
-    variants are balanced. Raises ``UsageError``, which begins with ``where``, for too few."""
+    """Return an exam of ``draw.tasks`` tasks or all, variants balanced; errors name ``where``."""
     there = [task.name for one in candidates for task in one.tasks]
     if draw.tasks is None:
         return DrawnExam(tuple(there))
@@ -91,9 +88,8 @@ def assign_exams(
     }
     for name in exam_of:
         del remaining[name]
-    draws = [draw for draw in _draws(split, track) if draw.model is None]
-    for draw in sorted(draws, key=lambda draw: draw.tasks is None):
-        key, where = _exam_key(root, split, draw), _key_path(file, split, draw)
+    draws = [one for one in _draws(split, track, root, file) if one[0].model is None]
+    for draw, key, where in sorted(draws, key=lambda one: one[0].tasks is None):
         able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
         if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):
             raise UsageError(
@@ -148,31 +144,26 @@ def built_candidates(track: Track, read: Read) -> Sequence[Candidate]:
 def private_exams(
     split: SplitConfig, track: Track, specs: Sequence[InstanceSpec], read: Read, root: bytes
 ) -> dict[str, DrawnExam]:
-    """Return the exams of a built split with private truth, by name: each asks all tasks of the
-    instances that the plan assigned to it."""
+    """Return a private split's exams by name: all tasks of the instances planned for each."""
     exam_of = {spec.instance_id: spec.task_plan.exam for spec in specs}
     names: dict[str | None, list[str]] = defaultdict(list)
     for row in read(track.name, ("task_id", "instance_id")):
         names[exam_of[row["instance_id"]]].append(row["task_id"])
     return {
-        draw.exam: shuffle_exam(DrawnExam(tuple(names[draw.exam])), _exam_key(root, split, draw))
-        for draw in _draws(split, track)
+        draw.exam: shuffle_exam(DrawnExam(tuple(names[draw.exam])), key)
+        for draw, key, _ in _draws(split, track, root)
     }
 
 
-def _draws(split: SplitConfig, track: Track) -> list[Draw]:
-    """Return the draws of a split's exams from one track, in the order of the file."""
-    return [draw for draw in split.draws if draw.track == track.name]
-
-
-def _exam_key(root: bytes, split: SplitConfig, draw: Draw) -> bytes:
-    """Return the key of all random choices of one exam."""
-    return hmac_key(root, f"{draw.track}/{split.name}/exam/{draw.exam}")
-
-
-def _key_path(file: str, split: SplitConfig, draw: Draw) -> str:
-    """Return the place of a draw in the split file, for messages."""
-    return f"{file}: splits.{split.name}.exams.{draw.exam}.{draw.track}"
+def _draws(
+    split: SplitConfig, track: Track, root: bytes, file: str = ""
+) -> Iterator[tuple[Draw, bytes, str]]:
+    """Yield the draws of a split's exams from one track, in the order of the file, each with the
+    key of all random choices of its exam, and its place in the split file, for messages."""
+    for draw in split.draws:
+        if draw.track == track.name:
+            key = hmac_key(root, f"{track.name}/{split.name}/exam/{draw.exam}")
+            yield draw, key, f"{file}: splits.{split.name}.exams.{draw.exam}.{track.name}"
 
 
 def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -183,15 +174,13 @@ def _asked_by(draw: Draw, candidates: Iterable[Candidate]) -> list[Candidate]:
 def _keep_tasks(
     candidates: Iterable[Candidate], admits: Callable[[Candidate, PossibleTask], bool]
 ) -> list[Candidate]:
-    """Return the candidates with only the tasks that ``admits`` accepts. Those with none left are
-    dropped."""
+    """Return the candidates with the tasks that ``admits`` accepts, if any is left."""
     able = (replace(c, tasks=tuple(t for t in c.tasks if admits(c, t))) for c in candidates)
     return [candidate for candidate in able if candidate.tasks]
 
 
 def shuffle_exam(exam: DrawnExam, key: bytes) -> DrawnExam:
-    """Return the exam with its tasks in an order that ``key`` decides and that carries no
-    information."""
+    """Return the exam with its tasks in an order that ``key`` decides and that tells nothing."""
     ids = sorted(exam.task_ids, key=lambda task_id: _seeded_rank(key, "position", task_id))
     return replace(exam, task_ids=tuple(ids))
 
@@ -244,22 +233,18 @@ def keep_one_side(candidates: Sequence[Candidate], track: Track, key: bytes) -> 
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
-    """Return the exams as a table sorted by exam and position. Only matched ablations have bundles
-    and arms."""
-    columns: dict[str, list[object]] = {name: [] for name in EXAM_SCHEMA.names}
-    for exam, drawn in sorted(exams.items()):
-        told = [drawn.bundles.get(task_id, (None, None)) for task_id in drawn.task_ids]
-        columns["exam"] += [exam] * len(told)
-        columns["position"] += range(len(told))
-        columns["task_id"] += drawn.task_ids
-        columns["bundle"] += [bundle for bundle, _ in told]
-        columns["arm"] += [arm for _, arm in told]
-    return pa.table(columns, schema=EXAM_SCHEMA)
+    """Return the exams by name and position; only matched ablations have bundles and arms."""
+    rows = [
+        (exam, position, task_id, *drawn.bundles.get(task_id, (None, None)))
+        for exam, drawn in sorted(exams.items())
+        for position, task_id in enumerate(drawn.task_ids)
+    ]
+    columns = EXAM_SCHEMA.names
+    return pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in rows], EXAM_SCHEMA)
 
 
 def compositions_of(exams: Mapping[str, DrawnExam]) -> Composition:
-    """Return the compositions of exams as one, for the manifest, with axes called ``exam:
-    axis``."""
+    """Return the compositions of exams as one, for the manifest; axes are ``exam: axis``."""
     return {
         f"{name}: {axis}": levels
         for name, exam in exams.items()

@@ -5,9 +5,8 @@ everybody knows, so that no floor is chosen in an exam that it is used for. The 
 every constant answer. Of the twin nothing is kept but points.
 
 The gate holds them against a sample of the release's own tasks. The answer that each floor names
-must be a valid one to every task. Where truth is public, and so every instance is asked what it can
-be, it must earn the floor up to sampling error: no floor was changed by hand or is of other
-instances.
+must be valid for every task. Where truth is public, and so every instance is asked what it can be,
+it must earn the floor up to sampling error: no floor was changed by hand or is of other instances.
 """
 
 import hashlib
@@ -44,8 +43,7 @@ SIGMAS: Final = 5.0
 """Means may differ from floors by so many standard errors: some hundred are compared."""
 CEILING: Final = 0.8
 """Points that a constant answer may not reach, one standard error apart, where labels or sets are
-asked: above, one answer is nearly always right. Numbers have no such limit: zero is an honest guess
-of a small effect."""
+asked: one answer would nearly always be right. For a number, zero is an honest guess."""
 CEILING_TASKS: Final = 20
 """Tasks that a variant must have for the limit to hold."""
 
@@ -109,9 +107,8 @@ def _grade_twin(
     for _ in range(ROUNDS):
         wanted = _instances_to_build(specs, floors, counts, tasks)
         specs = [spec for spec in specs if spec.index not in wanted]
-        items = [*wanted.values()]
-        parts = [tuple(items[k : k + PART]) for k in range(0, len(items), PART)]
-        jobs = [TwinJob(name, part) for part in parts]
+        items = tuple(wanted.values())
+        jobs = [TwinJob(name, items[k : k + PART]) for k in range(0, len(items), PART)]
         if not jobs:
             break
         with reporter.stage(f"{name}: floors", len(jobs)) as advance:
@@ -127,9 +124,8 @@ def _grade_twin(
 def _instances_to_build(
     specs: Sequence[InstanceSpec], floors: Floors, counts: Counter[str], tasks: int
 ) -> dict[int, tuple[InstanceSpec, frozenset[str]]]:
-    """Return the instances to build, by index, each with the variants that it is built for: a
-    variant takes the first that are asked it, until with ``counts``, those it has, it is to have
-    ``tasks``."""
+    """Return the instances to build, by index, each with the variants that it is built for: the
+    first that are asked a variant, until it has ``tasks`` beside the ``counts`` that it has."""
     expected, found = counts.copy(), {}
     for spec in specs:
         asked = [key for key in floors.variants_of(spec) if expected[key] < tasks]
@@ -175,8 +171,8 @@ def constant_points(
         yield key, points
     if floors.whole is not None:
         key, worth = floors.whole
-        shares = {name: worth(members) for name, members in together.items()}
-        if known := {name: share for name, share in shares.items() if share is not None}:
+        shares = ((name, worth(members)) for name, members in together.items())
+        if known := {name: share for name, share in shares if share is not None}:
             yield key, known
 
 

@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
 from builder.release.exams import Exams, compositions_of
 from builder.release.parts import Part, Parts, staged_rows
 from builder.release.planning import Specs, planned_levels
+from builder.release.reader import public_side
 from builder.release.shards import Shard
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
@@ -30,7 +33,8 @@ MANIFEST: Final = "manifest.json"
 FORMAT: Final = 1
 """The number of the release format; it changes when a reader of the old one would fail."""
 
-LIBRARIES: Final = ("numpy", "pyarrow", "scipy")
+LIBRARIES: Final = {name: version(name) for name in ("numpy", "pyarrow", "scipy")}
+"""The versions of the libraries whose results are in the bytes of a release."""
 
 _CHECKOUT: Final = Path(__file__).parent.parent.parent
 CODE: Final = ("builder", "dataset_card", "grader", "schemas")
@@ -78,8 +82,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
 
 
 def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Write ``manifest.json``. Raises ``ValueError``, a bug of ours, for one that breaks its
-    schema."""
+    """Write ``manifest.json``; raises ``ValueError``, a bug of ours, if it breaks its schema."""
     problem = first_problem("manifest", manifest)
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
@@ -97,13 +100,16 @@ def read_manifest(repository: Path) -> dict[str, Any]:
     return manifest
 
 
-def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
-    """Raise ``UsageError`` for a release that was imported: its hidden worlds are not known."""
+def built_manifest(release: Path) -> dict[str, Any]:
+    """Return the public manifest of a release. Raises ``UsageError`` where it is absent, invalid or
+    of an imported release, whose hidden worlds are not known."""
+    manifest = read_manifest(public_side(release))
     if "imported" in manifest["configuration"]:
         raise UsageError(
-            f"{folder}: an imported release, whose worlds are not known here; check it with "
+            f"{release}: an imported release, whose worlds are not known here; check it with "
             "`python -m grader verify`"
         )
+    return manifest
 
 
 def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, Any]:
@@ -148,16 +154,13 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
         composition = {**planned, **compositions_of(contents.exams[place])}
         if composition:
             entry["composition"] = composition
-        rejections: Counter[str] = Counter()
-        for part in parts:
-            rejections.update(part.rejections)
+        rejections = sum((Counter(part.rejections) for part in parts), Counter[str]())
         entry["rejections"] = dict(sorted(rejections.items()))
     return entry
 
 
 def _levels(parts: Sequence[Part], track: Track, table: str, column: str) -> dict[str, int]:
-    """Return how often each text stands in a column of the track's table; empty without that
-    column."""
+    """Return how often each text stands in a column of a table; empty without that column."""
     config = f"{track.name}_{table}"
     if config not in track.tables or column not in track.tables[config].names:
         return {}
@@ -174,20 +177,17 @@ def head(name: str, version: str, visibility: str) -> dict[str, Any]:
         "visibility": visibility,
         "builder": __version__,
         "source_sha256": source_sha256(),
-        "libraries": library_versions(),
+        "libraries": LIBRARIES,
         "canary": canary(name, version),
     }
 
 
 def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
-    """Return the members ``configs`` (rows, bytes and content hash by config and split) and
-    ``shards``."""
-    ordered = sorted(shards, key=lambda shard: shard.name)
-    groups: dict[tuple[str, str], list[Shard]] = {}
-    for shard in ordered:
-        groups.setdefault((shard.config, shard.split), []).append(shard)
+    """Return ``configs`` (rows, bytes, content hash by config and split) and ``shards``."""
     configs: dict[str, dict[str, Any]] = {}
-    for (config, split), members in sorted(groups.items()):
+    ordered = sorted(shards, key=attrgetter("config", "split", "name"))
+    for (config, split), group in groupby(ordered, key=attrgetter("config", "split")):
+        members = [*group]
         digests = canonical_json([digest for shard in members for digest in shard.groups])
         configs.setdefault(config, {})[split] = {
             "rows": sum(shard.rows for shard in members),
@@ -229,15 +229,8 @@ def code_files() -> list[Path]:
     )
 
 
-@cache
-def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries whose results are in the bytes of a release."""
-    return {name: version(name) for name in LIBRARIES}
-
-
 def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
-    """Return a SHA-256 that identifies a build: equal fingerprints give equal bytes on one
-    platform.
+    """Return the SHA-256 that identifies a build: if equal, so are the bytes on one platform.
 
     It covers the configuration, the rules by which floors are graded, the code, the libraries and,
     through their commitments, the private roots.
@@ -249,7 +242,7 @@ def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
             "commitments": commitments,
             "configuration": config.document,
             "format": FORMAT,
-            "libraries": library_versions(),
+            "libraries": LIBRARIES,
             "rules": {name: track.grader.rules for name, track in config.tracks.items()},
             "source": source_sha256(),
         }

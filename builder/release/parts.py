@@ -2,8 +2,7 @@
 
 A part is 20 instances of one track and split, or fewer in a small one, consecutive in the order of
 their indices. A worker builds it, stages it as one uncompressed Arrow IPC file per config and a
-record with their hashes, and checks it. A part appears under its name in one step; a rerun keeps
-the parts whose record and hashes match.
+record with their hashes, and checks it. A rerun keeps the parts whose record and hashes match.
 """
 
 import json
@@ -76,10 +75,6 @@ class Part:
         """The number of the part within its track and split."""
         return int(self.folder.name)
 
-    def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the rows of one config, memory-mapped; all columns by default."""
-        return read_staged(self.folder, config, columns)
-
 
 Parts = Mapping[tuple[str, str], Sequence[Part]]
 """(split, track) to the staged parts."""
@@ -87,8 +82,7 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 
 @dataclass(frozen=True, slots=True)
 class PartJob:
-    """The work of making one part of the instances ``specs`` in ``folder``. With ``resuming`` the
-    part may be there already."""
+    """The work of making a part of ``specs`` in ``folder``, where it may be if ``resuming``."""
 
     origin: Origin
     specs: Sequence[InstanceSpec]
@@ -125,17 +119,13 @@ def build_part(job: PartJob, track: Track) -> Part:
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], BuiltInstance]:
-    """Return one instance as tables that fit the track's schemas, by config, and as the track built
-    it.
+    """Return one instance as tables of the track's schemas, by config, and as the track built it.
 
     Raises ``InstanceFailed`` for an error of ours. A ``UsageError`` is the user's to mend (a plan
     that cannot be met, an endpoint that is down) and passes as it is.
     """
     try:
         built = track.build(spec)
-        unknown = built.rows.keys() - track.tables.keys()
-        if unknown:
-            raise ValueError(f"rows for the unknown config {min(unknown)}")
         tables = {
             config: table_from_rows(rows, track.tables[config])
             for config, rows in built.rows.items()
@@ -177,16 +167,14 @@ def stage_part(
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns that order a config's rows and must be unique: the id, in scenes also the
-    view."""
+    """Return the unique columns that order a config's rows: the id, in scenes also the view."""
     first = schema.names[0]
     views = first == "instance_id" and "view" in schema.names
     return (first, "view") if views else (first,)
 
 
 def find_part(folder: Path) -> Part | None:
-    """Return the part that was staged in a folder, None unless its files have the hashes of its
-    record."""
+    """Return the part staged in a folder; None unless its files have its record's hashes."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
         for config, digest in record["sha256"].items():
@@ -198,8 +186,7 @@ def find_part(folder: Path) -> Part | None:
 
 
 def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the rows of one config of the part in a folder, memory-mapped; all columns by
-    default."""
+    """Return a config's rows of the part in a folder, memory-mapped; all columns by default."""
     with pa.memory_map(str(folder / f"{config}.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
     return table if columns is None else table.select(list(columns))
@@ -208,8 +195,7 @@ def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None)
 def staged_rows(
     parts: Sequence[Part], config: str, columns: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a config over all parts, with some columns; none if there is no such
-    config."""
+    """Yield some columns of a config over all parts; nothing if there is no such config."""
     for part in parts:
         if config in part.configs:
-            yield from part.read(config, columns).to_pylist()
+            yield from read_staged(part.folder, config, columns).to_pylist()

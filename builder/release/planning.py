@@ -8,7 +8,7 @@ from typing import Any
 from builder.release.exams import assign_exams, compose_public, planned_candidates
 from builder.splits.config import ReleaseConfig, SplitConfig
 from builder.splits.roots import Root
-from builder.splits.track import InstanceSpec, Track
+from builder.splits.track import InstanceSpec
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 
@@ -20,27 +20,25 @@ def plan_specs(config: ReleaseConfig, roots: Mapping[str, Root]) -> Specs:
     """Return the planned instances by (split, track), in index order; with private truth each has
     its exam. Raises ``UsageError`` when the exams cannot be composed of what is planned."""
     return {
-        (split.name, name): _planned_split(
-            config, split, config.tracks[name], settings, roots[split.name]
-        )
+        (split.name, name): _planned_split(config, split, name, settings, roots)
         for split in config.splits
         for name, settings in split.tracks
     }
 
 
 def _planned_split(
-    config: ReleaseConfig, split: SplitConfig, track: Track, settings: Any, root: Root
+    config: ReleaseConfig, split: SplitConfig, name: str, settings: Any, roots: Mapping[str, Root]
 ) -> Sequence[InstanceSpec]:
     """Return the planned instances of one track of a split, as :func:`plan_specs` does."""
-    file = str(config.path)
+    file, track, root = str(config.path), config.tracks[name], roots[split.name].key
     try:
-        specs = track.plan(settings, split.name, root.key, split.private)
+        specs = track.plan(settings, split.name, root, split.private)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
     if not split.private:
-        compose_public(split, track, planned_candidates(track, specs), root.key, file)
+        compose_public(split, track, planned_candidates(track, specs), root, file)
         return specs
-    exam_of = assign_exams(split, track, specs, root.key, file)
+    exam_of = assign_exams(split, track, specs, root, file)
     return [
         replace(spec, task_plan=replace(spec.task_plan, exam=exam_of[spec.instance_id]))
         for spec in specs
@@ -52,7 +50,7 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
     Raises ``UsageError`` when there is none of that name."""
     group, _, index = label.rpartition("/")
     groups = {
-        f"{name}/{split.name}": (split, config.tracks[name], settings)
+        f"{name}/{split.name}": (split, name, settings)
         for split in config.splits
         for name, settings in split.tracks
     }
@@ -61,8 +59,7 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
             f"--only {label}: there is no {group or label}{did_you_mean(group, sorted(groups))}"
             f"; write track/split/index, such as {min(groups)}/0"
         )
-    split, track, settings = groups[group]
-    members = _planned_split(config, split, track, settings, roots[split.name])
+    members = _planned_split(config, *groups[group], roots)
     if index in map(str, range(len(members))):
         return members[int(index)]
     raise UsageError(
@@ -72,8 +69,7 @@ def plan_one(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> In
 
 
 def planned_levels(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Return the numbers of planned instances: {axis: {level: count}}. Axes are motifs, and
-    variants where they are assigned."""
+    """Return the numbers of planned instances: {axis, such as motif: {level: count}}."""
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
         for axis, level in spec.task_plan.levels:

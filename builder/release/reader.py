@@ -1,12 +1,12 @@
 """Reading a written release, or staged parts: which shards there are, their rows a row group at a
 time, and rows as the gate reads them: typed, each with its place in its file.
 
-A *side* is ``release/public`` or ``release/private``: a folder of configs, each with the shards of
-its splits.
+A *side* is ``release/public`` or ``release/private``: folders of configs with shards of splits.
 """
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.release.parts import Part
+from builder.release.parts import Part, read_staged
 from builder.splits.track import RowPlace, SceneRow, TaskRow
 from grader.errors import UsageError, error_text
 
@@ -49,8 +49,7 @@ def splits(side: Path, config: str) -> list[str]:
 
 
 def shards(side: Path, config: str, split: str) -> list[Path]:
-    """Return the Parquet files of ``config`` for ``split`` on a side, in shard order; empty if
-    none."""
+    """Return the shards of ``config`` for ``split`` on a side, in order; empty if none."""
     found = [(path, SHARD.fullmatch(path.name)) for path in sorted((side / config).glob("*"))]
     return [path for path, match in found if match is not None and match["split"] == split]
 
@@ -79,13 +78,11 @@ def naming_damage(where: object, track: str) -> Iterator[None]:
 def groups(
     paths: Sequence[Path], columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pa.Table, pq.RowGroupMetaData]]:
-    """Yield each row group of some shards as a table, one in memory at a time, with its
-    metadata."""
-    wanted = None if columns is None else list(columns)
+    """Yield each row group of some shards, one in memory at a time, with its metadata."""
     for path in paths:
         with open_shard(path) as file:
             for number in range(file.num_row_groups):
-                table = file.read_row_group(number, columns=wanted)
+                table = file.read_row_group(number, columns=columns and list(columns))
                 yield table, file.metadata.row_group(number)
 
 
@@ -96,15 +93,10 @@ def rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterato
 
 
 def rows_where(paths: Sequence[Path], column: str, value: object) -> Iterator[dict[str, Any]]:
-    """Yield the rows with ``value`` in ``column``. Of row groups without one only that column is
-    read."""
+    """Yield the rows with ``value`` in ``column``."""
     for path in paths:
-        with open_shard(path) as file:
-            for number in range(file.num_row_groups):
-                keys = file.read_row_group(number, columns=[column]).column(0).to_pylist()
-                places = [place for place, key in enumerate(keys) if key == value]
-                if places:
-                    yield from file.read_row_group(number).take(places).to_pylist()
+        table = pq.read_table(path, filters=[(column, "==", value)], partitioning=None)
+        yield from table.to_pylist()
 
 
 def open_shard(path: Path) -> pq.ParquetFile:
@@ -118,7 +110,6 @@ def open_shard(path: Path) -> pq.ParquetFile:
 
 
 Row = Mapping[str, Any]
-
 
 NESTED: Final = ("data", "test_features", "calibration")
 """Columns of ``<track>_scenes`` that hold tables."""
@@ -150,7 +141,7 @@ def split_tables(
     public = public_side(release)
     truth_root = truth_side(release, track, split)
     tasks, scenes = (
-        _placed_rows(shards(public, name, split)) for name in (track, f"{track}_scenes")
+        _placed_rows(shards(public, name, split), keep) for name in (track, f"{track}_scenes")
     )
     truth, worlds = (
         rows(shards(truth_root, f"{track}_{name}", split)) for name in ("truth", "worlds")
@@ -159,12 +150,8 @@ def split_tables(
         split=split,
         track=track,
         private=truth_root != public,
-        tasks={r["task_id"]: task_row(r, place) for r, place in tasks if keep(r["instance_id"])},
-        scenes={
-            (row["instance_id"], row["view"]): scene_row(row, place)
-            for row, place in scenes
-            if keep(row["instance_id"])
-        },
+        tasks={row["task_id"]: task_row(row, place) for row, place in tasks},
+        scenes={(row["instance_id"], row["view"]): scene_row(row, place) for row, place in scenes},
         positions={
             row["task_id"]: row["position"] for row in rows(shards(public, f"{track}_exams", split))
         },
@@ -174,8 +161,7 @@ def split_tables(
 
 
 def truth_side(release: Path, track: str, split: str) -> Path:
-    """Return the folder of the side that holds a track's truth of a split; raises ``UsageError``
-    when neither does."""
+    """Return the side that holds a track's truth of a split; raises ``UsageError`` if none does."""
     public, private = public_side(release), release / "private"
     side = public if shards(public, f"{track}_truth", split) else private
     if not shards(side, f"{track}_truth", split):
@@ -202,12 +188,14 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], RowPlace]]:
-    """Yield the rows of all shards of a config, each with its place."""
+def _placed_rows(
+    paths: Sequence[Path], keep: Callable[[str], bool]
+) -> Iterator[tuple[dict[str, Any], RowPlace]]:
     position = 0
     for group, meta in groups(paths):
         for offset, row in enumerate(table_rows(group)):
-            yield row, RowPlace(position + offset, offset, meta.total_byte_size)
+            if keep(row["instance_id"]):
+                yield row, RowPlace(position + offset, offset, meta.total_byte_size)
         position += meta.num_rows
 
 
@@ -248,9 +236,8 @@ _NOWHERE: Final = RowPlace(0, 0, 0)
 class PartRows:
     """All rows of some instances.
 
-    In ``tables`` there are no positions in exams, and places in files are 0. ``tasks``, ``truths``
-    and ``labels`` are rows as they stand, by instance. ``scenes`` are in order of instance and
-    view.
+    ``tables`` has no positions in exams, and places in files are 0. ``tasks``, ``truths`` and
+    ``labels`` are rows as they stand, by instance, ``scenes`` in order of instance and view.
     """
 
     tables: SplitTables
@@ -281,12 +268,11 @@ def read_part(part: Part) -> PartRows:
 
 def _rows(part: Part, config: str) -> list[dict[str, Any]]:
     """Return the rows of a config of the part; none if the part has no such config."""
-    return list(table_rows(part.read(config))) if config in part.configs else []
+    return list(table_rows(read_staged(part.folder, config))) if config in part.configs else []
 
 
 def _by_instance(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows by instance id, in their order."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        found.setdefault(row["instance_id"], []).append(row)
+        found[row["instance_id"]].append(row)
     return found

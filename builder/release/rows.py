@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from builder.splits.track import InstanceSpec, Row
 from grader.io.jsonio import canonical_json
-from grader.release.rows import task_of, truth_of
+from grader.release.rows import TASK_COLUMNS, task_of, truth_of
 from grader.scoring.model import Truth
 from grader.scoring.shape import Task, Variant
 from grader.scoring.track import Track
@@ -24,18 +24,7 @@ def table_schema(
 
 
 TASKS: Final = table_schema(
-    ("task_id", TEXT),
-    ("instance_id", TEXT),
-    ("track", TEXT),
-    ("rung", pa.int8()),
-    ("family", TEXT),
-    ("variant", TEXT),
-    ("view", TEXT),
-    ("input_mode", TEXT),
-    ("prompt", TEXT),
-    ("answer_schema", TEXT),
-    ("answer_file", TEXT),
-    ("inputs_json", TEXT),
+    *((name, pa.int8() if name == "rung" else TEXT) for name in TASK_COLUMNS)
 )
 """One row per task: config ``<track>``."""
 
@@ -89,8 +78,7 @@ def worlds_schema(*texts: str) -> pa.Schema:
 
 
 def scenes_schema(number: pa.DataType) -> pa.Schema:
-    """Return the schema of ``<track>_scenes``: one row per instance and view. ``number`` is the
-    type of the values in its tables."""
+    """Return the schema of ``<track>_scenes``: rows by instance and view, tables of ``number``."""
     table = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(number))]))
     return table_schema(
         ("instance_id", TEXT),

@@ -54,14 +54,14 @@ _ALIKE: Final = tuple(name for name in FLAT.names if name not in ("answer_schema
 
 @dataclass(frozen=True, slots=True)
 class ConfigJob:
-    """The work of writing one config of a split into ``repository``. ``parts`` are the folders of
-    the staged parts. ``row_salts`` is set where every row is committed to."""
+    """The work of writing one config of a split into ``repository``, from the folders of staged
+    ``parts`` if there are any. ``row_salts`` is set where every row is committed to."""
 
     config: str
     split: str
     repository: Path
     schema: pa.Schema
-    parts: Sequence[Path]
+    parts: Sequence[Path] = ()
     row_salts: bytes | None = field(repr=False, default=None)
 
 
@@ -101,7 +101,7 @@ def write_config(job: ConfigJob) -> tuple[list[Shard], list[list[pa.Table]]]:
         shard = _take(tables, order[begin : places[last]].to_numpy().astype(np.int64))
         groups = [shard.slice(start - begin, end - start) for start, end in bounds]
         place = (index, len(cuts))
-        shards.append(write_shard(job.config, job.split, job.repository, job.schema, place, groups))
+        shards.append(write_shard(job, place, groups))
         if job.row_salts is not None:
             committed.append([_commitments(job, job.row_salts, table) for table in groups])
     return shards, committed
@@ -130,36 +130,26 @@ def schema_with_canary(schema: pa.Schema, canary: str) -> pa.Schema:
     return schema.with_metadata({"canary": f"causal-exams:{canary}"})
 
 
-def write_groups(
-    config: str, split: str, repository: Path, schema: pa.Schema, groups: Sequence[pa.Table]
-) -> list[Shard]:
-    """Write a config of a split, a row group for each of ``groups``; return its shards."""
-    cuts = _spread(len(groups), sum(group.nbytes for group in groups))
+def write_groups(job: ConfigJob, sizes: Sequence[int], groups: Iterable[pa.Table]) -> list[Shard]:
+    """Write a row group of ``sizes`` bytes for each of ``groups``; return the shards."""
+    cuts, waiting = _spread(len(sizes), sum(sizes)), iter(groups)
     return [
-        write_shard(config, split, repository, schema, (index, len(cuts)), groups[first:last])
+        write_shard(job, (index, len(cuts)), [*islice(waiting, last - first)])
         for index, (first, last) in enumerate(cuts)
     ]
 
 
 def _commitments(job: ConfigJob, salts: bytes, table: pa.Table) -> pa.Table:
-    """Return the table of commitments to the rows of ``table``, in their order."""
     pairs = [commitment(salts, job.config, job.split, row) for row in table.to_pylist()]
     ids, hashes = zip(*pairs, strict=True)
     return pa.table([[job.config] * len(pairs), ids, hashes], schema=COMMITMENTS)
 
 
-def write_shard(
-    config: str,
-    split: str,
-    repository: Path,
-    schema: pa.Schema,
-    place: tuple[int, int],
-    groups: Sequence[pa.Table],
-) -> Shard:
+def write_shard(job: ConfigJob, place: tuple[int, int], groups: Sequence[pa.Table]) -> Shard:
     """Write one shard, with one row group for each table; the file appears under its name when
     whole. ``place`` is its number and how many shards the config has."""
-    name = f"{config}/{split}-{place[0]:05d}-of-{place[1]:05d}.parquet"
-    file = repository / name
+    name, schema = f"{job.config}/{job.split}-{place[0]:05d}-of-{place[1]:05d}.parquet", job.schema
+    file = job.repository / name
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
     with pq.ParquetWriter(
@@ -177,9 +167,9 @@ def write_shard(
     digest, size = file_sha256(temporary), temporary.stat().st_size
     temporary.rename(file)
     return Shard(
-        config,
-        split,
-        repository,
+        job.config,
+        job.split,
+        job.repository,
         name,
         sum(table.num_rows for table in groups),
         size,
@@ -201,9 +191,9 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def _row_groups(job: ConfigJob) -> tuple[pa.Array, list[int]]:
-    """Return the numbers of a config's rows, through all parts, in the order of ids, and the places
-    where row groups begin, and last the number of rows. The views of an instance are in one row
-    group. Raises ``ValueError`` when two rows have the same id."""
+    """Return the numbers of a config's rows, through all parts, in the order of ids, and where row
+    groups begin and the last ends. Views of an instance are in one. Raises ``ValueError`` when two
+    rows have the same id."""
     keys = sort_key(job.schema)
     table = pa.concat_tables(read_staged(folder, job.config, keys) for folder in job.parts)
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
@@ -219,59 +209,35 @@ def _row_groups(job: ConfigJob) -> tuple[pa.Array, list[int]]:
     return order, [*range(0, len(ids), GROUP_ROWS), len(ids)]
 
 
-@dataclass(frozen=True, slots=True)
-class FlatJob:
-    """The work of writing the config ``tasks`` of one split into ``public``, where the shards of
-    tracks are already. ``answered`` says that truth is public, so that rows have answers."""
-
-    public: Path
-    split: str
-    canary: str
-    answered: bool
-
-
-def write_flat(job: FlatJob, tracks: Mapping[str, Track]) -> list[Shard]:
-    """Write the config ``tasks`` of a split in the order of ids; return its shards. The rows are
-    made once to count their bytes and once to write them: they may be larger than the memory."""
-    schema = schema_with_canary(FLAT, job.canary)
+def write_flat(job: ConfigJob, tracks: Mapping[str, Track]) -> list[Shard]:
+    """Write the config ``tasks`` of a split, beside the shards of its tracks and in the order of
+    ids; return its shards. The rows are made once to count their bytes and once to write them: they
+    may be larger than the memory."""
     sizes = [table.nbytes for table in _flat_groups(job, tracks)]
-    cuts, groups = _spread(len(sizes), sum(sizes)), _flat_groups(job, tracks)
-    return [
-        write_shard(
-            CONFIG,
-            job.split,
-            job.public,
-            schema,
-            (index, len(cuts)),
-            list(islice(groups, last - first)),
-        )
-        for index, (first, last) in enumerate(cuts)
-    ]
+    return write_groups(job, sizes, _flat_groups(job, tracks))
 
 
-def _flat_groups(job: FlatJob, tracks: Mapping[str, Track]) -> Iterator[pa.Table]:
+def _flat_groups(job: ConfigJob, tracks: Mapping[str, Track]) -> Iterator[pa.Table]:
     """Yield the row groups of the config ``tasks``, one in memory at a time."""
-    by_track = [_flat_rows(job, track) for track in tracks.values()]
-    tasks = merge(*by_track, key=itemgetter("task_id"))
+    tasks = merge(*(_flat_rows(job, track) for track in tracks.values()), key=itemgetter("task_id"))
     while batch := list(islice(tasks, GROUP_ROWS)):
         yield table_from_rows(batch, FLAT)
 
 
-def _flat_rows(job: FlatJob, track: Track) -> Iterator[Row]:
+def _flat_rows(job: ConfigJob, track: Track) -> Iterator[Row]:
     """Yield the rows of the config ``tasks`` for one track in the order of ids. Answers are None
-    unless truth is public."""
+    unless truth is public, and so beside the tasks."""
     tasks, truths, labels = (
-        rows(shards(job.public, f"{track.name}{end}", job.split))
+        rows(shards(job.repository, f"{track.name}{end}", job.split))
         for end in ("", "_truth", "_labels")
     )
-    by_instance = {row["instance_id"]: row for row in labels} if job.answered else {}
+    by_instance = {row["instance_id"]: row for row in labels}
     schemas: dict[str, str] = {}
     for row in tasks:
         name, answer = row["answer_schema"], None
         if name not in schemas:
             schemas[name] = canonical_json(answer_schema(f"answers/{name}"))
-        if job.answered:
-            right = next(truths)  # rows of both are in the order of ids
+        if (right := next(truths, None)) is not None:  # rows of both are in the order of ids
             task, truth = read_task(row, {right["task_id"]: right}, by_instance, track)
             answer = task.shape.gold(task, truth)
         alike = {column: row[column] for column in _ALIKE}

@@ -1,12 +1,10 @@
 """The folder of a build: ``OUT.partial`` beside ``OUT``.
 
 Nothing under the final name is ever half-written: a release is assembled in ``OUT.partial`` and
-gets its name in one step, after the gate. Staged parts stay there until then, readable by nobody
-else, and are removed with it.
+gets its name in one step, after the gate. Until then staged parts stay there, readable by us alone.
 """
 
 import fcntl
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -49,8 +47,7 @@ class Workspace:
 
 
 def workspace_at(out: Path) -> Workspace:
-    """Return the workspace of an output folder; raises ``UsageError`` when ``out`` cannot be
-    one."""
+    """Return the workspace of an output folder; raises ``UsageError`` if ``out`` cannot be one."""
     try:
         resolved = out.resolve()
     except (OSError, ValueError, RuntimeError) as error:
@@ -116,9 +113,8 @@ def finished_release(
 def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
     """Lock and prepare ``OUT.partial``; yield whether staged parts of the same build may be there.
 
-    Parts of another configuration, secret or code are removed, as are all with ``fresh`` and any
-    half-assembled release. Raises ``UsageError`` when another build is at work there or the folder
-    cannot be written.
+    Other parts are removed, as are all with ``fresh`` and any half-assembled release. Raises
+    ``UsageError`` when another build is at work there or the folder cannot be written.
     """
     folder = workspace.folder
     held = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
@@ -129,13 +125,13 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
-        handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        handle = (folder / _LOCK).open("w")
     except OSError as error:
         raise UsageError(
             f"--out {workspace.out}: cannot write {folder} ({error.strerror or error}); "
             "name a folder you may write to"
         ) from None
-    try:
+    with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -152,8 +148,6 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
         shutil.rmtree(folder / _REPLACED, ignore_errors=True)
         (workspace.release / "public").mkdir(parents=True)
         yield same
-    finally:
-        os.close(handle)
 
 
 def name_release(workspace: Workspace) -> None:

@@ -16,9 +16,8 @@ from hub_store import check_card, check_eval_yaml
 from huggingface_hub import parse_eval_result_entries
 from local_hub import LocalHub, Says, put
 
-from builder.release.card import on_hub
 from builder.release.manifest import read_manifest
-from builder.release.papers import papers
+from builder.release.papers import on_hub, papers
 from grader.commands.main import main as grader
 from grader.errors import UsageError
 from grader.hub.client import Address

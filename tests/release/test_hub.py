@@ -10,9 +10,8 @@ import duckdb
 import pytest
 import yaml
 
-from builder.release import card
-from builder.release.card import folder
 from builder.release.manifest import read_manifest
+from builder.release.papers import Place, card
 
 LOAD = """
 import sys
@@ -90,7 +89,7 @@ def test_the_cards_say_what_the_hub_needs(tiny):
     """Licence and size class are what the Hub's search filters on."""
     manifest = read_manifest(tiny / "public")
     del manifest["splits"]["dev"], manifest["configs"]["causalds_scenes"]
-    told = card.text(manifest, folder("public"))
+    told = card(manifest, Place("release/public", "release"))
     assert "python -m grader pack answers/ --release release --split test" in told
     assert "python -m grader answers/" not in told and "|  |" not in told
     assert "scenes" not in "".join(re.findall("```.*?```", told, re.DOTALL))
@@ -120,6 +119,6 @@ def test_the_card_says_by_whom_the_stories_are_told(tiny):
     for day, said in (({}, ""), ({"told_on": "2026-11-22"}, ", on 2026-11-22")):
         table = manifest["configuration"]["splits"]["dev"]["causalds"]
         table["llm"] = {"model": "some-1", **day}
-        told = " ".join(card.text(manifest, folder("public")).split())
+        told = " ".join(card(manifest, Place("release/public", "release")).split())
         assert f"those of `dev` by a language model (`some-1`{said})" in told
         assert "without a language model" not in told

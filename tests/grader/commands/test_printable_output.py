@@ -13,7 +13,7 @@ from small_release import restate, task_id
 from baselines.__main__ import main as baselines
 from builder.commands.main import main as build
 from builder.gate.report import GateLine, GateReport
-from builder.release.card import title
+from builder.release.papers import title
 from causal_exams.cli import main as exams
 from grader.io.printing import printable
 
