@@ -1,11 +1,10 @@
 """Read worlds from their JSON and simulate them, a second way.
 
-Each reader of an equation takes the parameters and the parents' columns, and returns the
-conditional mean. Effects are averages of simulated unit differences, the effect on the treated over
-simulated treated units (binary treatment) or density-weighted units (continuous), correlations
-plain sample correlations. Nothing is shared with ``builder.equations`` but the meaning of the JSON.
-Where the two differ in the way a formula is computed (gates by counting, products by logarithms),
-the difference is meant.
+Effects are averages of simulated unit differences, the effect on the treated over simulated treated
+units (binary treatment) or density-weighted units (continuous), correlations plain sample
+correlations. Nothing is shared with ``builder.equations`` but the meaning of the JSON. Where the
+two differ in the way a formula is computed (gates by counting, products by logarithms), the
+difference is meant.
 """
 
 import math
@@ -33,13 +32,14 @@ class NotAuditable(Exception):
 def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
     """Return the mean of a node, a probability if it is binary, for ``size`` units, given the
     columns of its parents. Raises :class:`NotAuditable` for an unknown mechanism."""
-    read = _READERS.get(node["mechanism"])
+    read, p = _READERS.get(node["mechanism"]), node["parameters"]
     if read is None:
         raise NotAuditable(f"mechanism {node['mechanism']} of node {node['name']}")
-    value = np.broadcast_to(read(node["parameters"], columns), size)
+    inputs = np.reshape(columns, (len(columns), size)).T
+    value = read(p, (inputs - p["centres"]) / p["scales"] if "centres" in p else inputs)
     if node["noise"] is not None and node["mechanism"] != "linear_additive":
         return np.asarray(np.minimum(np.maximum(value, -_CUT_OFF), _CUT_OFF))
-    return np.asarray(value)
+    return value
 
 
 def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
@@ -48,97 +48,42 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
     spread = noise.get("spread")
     if spread is None:
         return np.full(size, float(noise["scale"]))
-    inner = spread["bias"] + sum(
-        (w * c for w, c in zip(spread["weights"], columns, strict=True)), np.zeros(size)
-    )
-    soft = np.logaddexp(0.0, inner)
+    soft = np.logaddexp(0.0, spread["bias"] + np.dot(spread["weights"], columns))
     return np.asarray(noise["scale"] * soft.clip(spread["low"], spread["high"]))
 
 
-def _zscores_of_parents(p: Numbers, columns: Columns) -> list[Array]:
-    return [(c - m) / s for c, m, s in zip(columns, p["centres"], p["scales"], strict=True)]
-
-
 def _softplus(z: Array) -> Array:
-    """Return log(1 + exp(z)), z clipped to ±20."""
-    return np.asarray(np.logaddexp(0.0, z.clip(-20.0, 20.0)))
+    return np.logaddexp(0.0, z.clip(-20.0, 20.0))
 
 
-def _line(p: Numbers, columns: Columns) -> Array:
-    return np.asarray(p["bias"] + sum(w * c for w, c in zip(p["weights"], columns, strict=True)))
+def _line(p: Numbers, values: Array) -> Array:
+    return np.asarray(p["bias"] + values @ p["weights"])
 
 
-def _pairs(p: Numbers, z: Columns) -> Array:
+def _pairs(p: Numbers, z: Array) -> Array:
     """Return the weighted sum of the products of the pairs of z-scores that the parameters list."""
-    chosen = np.asarray(p["pairs"], dtype=int).reshape(-1, 2)
-    return np.asarray(sum(v * z[i] * z[j] for v, (i, j) in zip(p["products"], chosen, strict=True)))
+    first, second = np.asarray(p["pairs"], dtype=int).reshape(-1, 2).T
+    return np.asarray((z[:, first] * z[:, second]) @ p["products"])
 
 
-def _handcrafted_mean(p: Numbers, columns: Columns) -> Array:
-    """Return lines, bounded curves, squares and pairwise products of the z-scores, summed."""
-    z = _zscores_of_parents(p, columns)
-    total = p["bias"] + _pairs(p, z)
-    for i, column in enumerate(z):
-        bent = np.tanh(column - p["shifts"][i])
-        total = total + p["weights"][i] * column + p["bends"][i] * bent
-        total = total + p["squares"][i] * column**2
-    return np.asarray(total)
+def _response(p: Numbers, z: Array) -> Array:
+    ratio = p["halves"] / _softplus(z)
+    return np.asarray(p["bias"] + (1.0 / (1.0 + ratio ** p["powers"])) @ p["strengths"])
 
 
-def _product(p: Numbers, columns: Columns) -> Array:
-    """Return the bias plus the strength times the product of softplus(z) of all parents."""
-    logs = sum(np.log(_softplus(z)) for z in _zscores_of_parents(p, columns))
-    return np.asarray(p["bias"] + p["strength"] * np.exp(logs))
+def _exp_log(p: Numbers, z: Array) -> Array:
+    grown = np.where(p["exponential"], np.exp(z.clip(-2.0, 2.0)), np.log(1.0 + _softplus(z)))
+    return np.asarray(p["bias"] + grown @ p["strengths"])
 
 
-def _response(p: Numbers, columns: Columns) -> Array:
-    """Return the bias plus, for each parent, strength / (1 + (half / softplus(z)) ** power)."""
-    total = np.asarray(p["bias"])
-    for i, z in enumerate(_zscores_of_parents(p, columns)):
-        ratio = p["halves"][i] / _softplus(z)
-        total = total + p["strengths"][i] / (1.0 + ratio ** p["powers"][i])
-    return total
+def _piecewise(p: Numbers, z: Array) -> Array:
+    over = z - p["knots"]
+    parts = np.where(p["steps"], np.heaviside(over, 0.0), 0.5 * (over + np.abs(over)))
+    return np.asarray(p["bias"] + parts @ p["strengths"])
 
 
-def _rational(p: Numbers, columns: Columns) -> Array:
-    """Return (bias + pairs + w·z) / (1 + |lower_bias + lower_weights·z|)."""
-    z = _zscores_of_parents(p, columns)
-    upper = p["bias"] + _pairs(p, z) + sum(w * c for w, c in zip(p["weights"], z, strict=True))
-    lower = p["lower_bias"] + sum(w * c for w, c in zip(p["lower_weights"], z, strict=True))
-    return np.asarray(upper / (1.0 + np.abs(lower)))
-
-
-def _power(p: Numbers, columns: Columns) -> Array:
-    """Return the bias plus, for each parent, strength * sign(z) * min(|z|, 2) ** exponent."""
-    total = np.asarray(p["bias"])
-    for i, z in enumerate(_zscores_of_parents(p, columns)):
-        size = np.minimum(np.abs(z), 2.0) ** p["exponents"][i]
-        total = total + p["strengths"][i] * np.copysign(size, z)
-    return total
-
-
-def _exp_log(p: Numbers, columns: Columns) -> Array:
-    """Return bias + sum(strength g), g = exp(z), z clipped to ±2, or log(1 + softplus(z))."""
-    total = np.asarray(p["bias"])
-    for i, z in enumerate(_zscores_of_parents(p, columns)):
-        grown = np.exp(z.clip(-2.0, 2.0)) if p["exponential"][i] else np.log(1.0 + _softplus(z))
-        total = total + p["strengths"][i] * grown
-    return total
-
-
-def _piecewise(p: Numbers, columns: Columns) -> Array:
-    """Return the bias plus each strength times [z > knot] (a step) or max(z - knot, 0)."""
-    total = np.asarray(p["bias"])
-    for i, z in enumerate(_zscores_of_parents(p, columns)):
-        over = z - p["knots"][i]
-        part = np.heaviside(over, 0.0) if p["steps"][i] else 0.5 * (over + np.abs(over))
-        total = total + p["strengths"][i] * part
-    return total
-
-
-def _neural(p: Numbers, columns: Columns) -> Array:
+def _neural(p: Numbers, layer: Array) -> Array:
     """Return the output of a network with tanh layers, its weights stored layer by layer."""
-    layer = np.column_stack(_zscores_of_parents(p, columns))
     used_weights, used_biases = 0, 0
     for width in map(int, p["widths"]):
         count = width * layer.shape[1]
@@ -146,45 +91,44 @@ def _neural(p: Numbers, columns: Columns) -> Array:
         bias = np.asarray(p["biases"][used_biases : used_biases + width])
         layer = np.tanh(layer @ matrix.reshape(width, -1).T + bias)
         used_weights, used_biases = used_weights + count, used_biases + width
-    return np.asarray(p["bias"] + p["gain"] * (layer @ np.asarray(p["output"])))
+    return np.asarray(p["bias"] + p["gain"] * (layer @ p["output"]))
 
 
-def _shifted_logistic(p: Numbers, columns: Columns) -> Array:
-    """Return expit(bias + sum(weight z + bend softsign(z - shift))), over the parents."""
-    total = np.asarray(p["bias"])
-    for i, z in enumerate(_zscores_of_parents(p, columns)):
-        off = z - p["shifts"][i]
-        total = total + p["weights"][i] * z + p["bends"][i] * off / (1.0 + np.abs(off))
-    return np.asarray(scipy.special.expit(total))
+def _shifted_logistic(p: Numbers, z: Array) -> Array:
+    off = z - p["shifts"]
+    return np.asarray(scipy.special.expit(_line(p, z) + (off / (1.0 + np.abs(off))) @ p["bends"]))
 
 
-def _sharp_threshold(p: Numbers, columns: Columns) -> Array:
-    """Return expit(sharpness (w·z - threshold)), clipped to [0.02, 0.98]."""
-    total = sum(w * z for w, z in zip(p["weights"], _zscores_of_parents(p, columns), strict=True))
-    steep = 0.5 + 0.5 * np.tanh(0.5 * p["sharpness"] * (total - p["threshold"]))
+def _sharp_threshold(p: Numbers, z: Array) -> Array:
+    steep = 0.5 + 0.5 * np.tanh(0.5 * p["sharpness"] * (z @ p["weights"] - p["threshold"]))
     return np.asarray(np.minimum(np.maximum(steep, _CERTAINTY), 1.0 - _CERTAINTY))
 
 
-def _gate(p: Numbers, columns: Columns) -> Array:
+def _gate(p: Numbers, values: Array) -> Array:
     """Return 1 - flip where all inputs (``conjunction``) or any hold (or do not: ``negated``)."""
-    inputs = zip(columns, p["cuts"], p["negated"], strict=True)
-    held = np.sum([np.where(column > cut, 1 - no, no) for column, cut, no in inputs], axis=0)
-    passed = held == len(columns) if p["conjunction"] else held >= 1
+    held = np.abs((values > p["cuts"]) - np.asarray(p["negated"])).sum(axis=1)
+    passed = held == values.shape[1] if p["conjunction"] else held >= 1
     return np.asarray(np.where(passed, 1.0 - p["flip"], p["flip"]))
 
 
-_READERS: Final[Mapping[str, Callable[[Numbers, Columns], Array]]] = {
+_READERS: Final[Mapping[str, Callable[[Numbers, Array], Array]]] = {
     "linear_additive": _line,
-    "handcrafted": _handcrafted_mean,
-    "product": _product,
+    "handcrafted": lambda p, z: (
+        _line(p, z) + _pairs(p, z) + np.tanh(z - p["shifts"]) @ p["bends"] + z**2 @ p["squares"]
+    ),
+    "product": lambda p, z: p["bias"] + p["strength"] * np.exp(np.log(_softplus(z)).sum(axis=1)),
     "saturating": _response,
     "cooperative": _response,
-    "rational": _rational,
-    "power": _power,
+    "rational": lambda p, z: (
+        (_line(p, z) + _pairs(p, z)) / (1.0 + np.abs(p["lower_bias"] + z @ p["lower_weights"]))
+    ),
+    "power": lambda p, z: (
+        p["bias"] + np.copysign(np.minimum(np.abs(z), 2.0) ** p["exponents"], z) @ p["strengths"]
+    ),
     "exp_log": _exp_log,
     "piecewise": _piecewise,
     "neural": _neural,
-    "logistic": lambda p, columns: np.asarray(scipy.special.expit(_line(p, columns))),
+    "logistic": lambda p, values: np.asarray(scipy.special.expit(_line(p, values))),
     "shifted_logistic": _shifted_logistic,
     "sharp_threshold": _sharp_threshold,
     "noisy_or": _gate,
@@ -192,6 +136,8 @@ _READERS: Final[Mapping[str, Callable[[Numbers, Columns], Array]]] = {
     "logic_gate": _gate,
     "signed_gate": _gate,
 }
+"""Conditional mean by mechanism, from the parameters and the parents' values, or their z-scores
+where the parameters have centres and scales, as (units, parents)."""
 
 
 class _Mixture:
@@ -217,7 +163,6 @@ def noise_law(node: Mapping[str, Any]) -> Any:
 
 @cache  # SciPy takes a millisecond to make one
 def _law(family: str, shape: tuple[float, ...]) -> Any:
-    """Return the law of a noise family with this shape, or raise NotAuditable."""
     match family:
         case "gauss":
             return scipy.stats.norm()
