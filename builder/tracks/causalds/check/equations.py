@@ -53,7 +53,7 @@ def noise_scale(node: Mapping[str, Any], columns: Columns, size: int) -> Array:
 
 
 def _softplus(z: Array) -> Array:
-    return np.logaddexp(0.0, z.clip(-20.0, 20.0))
+    return np.asarray(np.logaddexp(0.0, z.clip(-20.0, 20.0)))
 
 
 def _line(p: Numbers, values: Array) -> Array:

@@ -6,8 +6,8 @@ search for hedges (Shpitser & Pearl 2006, theorem 4) instead of the ID recursion
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, pairwise
-from typing import TypeAlias
+from itertools import combinations, pairwise
+from typing import TypeAlias, cast
 
 import networkx as nx
 
@@ -28,8 +28,8 @@ def valid_adjustment_sets(
     """Return all valid adjustment sets, smallest first, by trying every observed subset."""
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
-    back_door = graph.copy()
-    back_door.remove_edges_from([(x, child) for child in graph.successors(x) if child in on_paths])
+    first_edges = [(x, child) for child in graph.successors(x) if child in on_paths]
+    back_door = _without(graph, [], first_edges)
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
     return [
         chosen
@@ -62,9 +62,8 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     edges into X are cut and every node of F reaches F' inside F. For each F' the largest candidate
     F is found by alternately shrinking to the ancestors of F' and to the district of F'."""
     directed, bidirected = project(graph, latent)
-    cut = directed.copy()
-    cut.remove_edges_from(list(directed.in_edges(x)))
-    relevant = [v for v in _reaching(cut, {y}) if v != x]
+    cut = _without(directed, [], directed.in_edges(x))
+    relevant = _reaching(cut, {y}) - {x}
     return any(
         x in _largest_forest(directed, bidirected, inner)
         for inner in _subsets(sorted(relevant))
@@ -114,21 +113,17 @@ def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str
         return False
     if not (graph.has_edge(x, y) and mediators(graph, x, y)):
         return True
-    scene = graph.subgraph([v for v in graph if v in latent or v in (x, y)]).copy()
-    scene.remove_edge(x, y)
-    if nx.has_path(scene, x, y):
+    if nx.has_path(_without(graph.subgraph({x, y, *latent}), [], [(x, y)]), x, y):
         return False
     directed, bidirected = project(graph, latent)
-    without = directed.copy()
-    without.remove_node(x)
-    kept = _reaching(without, {y})
+    kept = _reaching(_without(directed, [x], []), {y})
     district = nx.node_connected_component(bidirected.subgraph(kept), y)
     return not any(child in district and child != y for child in directed.successors(x))
 
 
 def mediators(graph: Graph, x: str, y: str) -> set[str]:
     """Return the nodes strictly inside directed paths from X to Y, latent ones included."""
-    return _causal_nodes(graph, x, y) - {y} if nx.has_path(graph, x, y) else set()
+    return _causal_nodes(graph, x, y) - {y}
 
 
 def is_independent(graph: Graph, x: str, y: str, z: str) -> bool:
@@ -139,12 +134,12 @@ def is_independent(graph: Graph, x: str, y: str, z: str) -> bool:
 def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
     """Tell whether `z` opens a blocked path from `x` to `y` that is not directed that way."""
     skeleton = graph.to_undirected()
-    for path in nx.all_simple_paths(skeleton, x, y):
-        if all(graph.has_edge(a, b) for a, b in pairwise(path)):
-            continue
-        if not _is_open(graph, path, set()) and _is_open(graph, path, {z}):
-            return True
-    return False
+    return any(
+        not all(graph.has_edge(a, b) for a, b in pairwise(path))
+        and not _is_open(graph, path, set())
+        and _is_open(graph, path, {z})
+        for path in nx.all_simple_paths(skeleton, x, y)
+    )
 
 
 def _is_open(graph: Graph, path: list[str], given: set[str]) -> bool:
@@ -179,7 +174,7 @@ def _largest_forest(
     directed: Graph, bidirected: "nx.Graph[str]", inner: frozenset[str]
 ) -> set[str]:
     """Return the largest bidirected-connected set whose nodes reach ``inner`` inside it."""
-    start = next(iter(sorted(inner)))
+    start = min(inner)
     kept = set(directed)
     while True:
         district = nx.node_connected_component(bidirected.subgraph(kept), start)
@@ -191,38 +186,34 @@ def _largest_forest(
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether a non-empty observed set meets the front-door criterion (Pearl 1995, def. 3)."""
-    without_x_effects = graph.copy()
-    without_x_effects.remove_edges_from(list(graph.out_edges(x)))
+    without_x_effects = _without(graph, [], graph.out_edges(x))
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
-    for chosen in _subsets(candidates):
-        if not chosen:
-            continue
-        rest = graph.copy()
-        rest.remove_nodes_from(chosen)
-        without_effects = graph.copy()
-        without_effects.remove_edges_from(list(graph.out_edges(chosen)))
-        if (
-            not nx.has_path(rest, x, y)
-            and nx.is_d_separator(without_x_effects, {x}, set(chosen), set())
-            and nx.is_d_separator(without_effects, set(chosen), {y}, {x})
-        ):
-            return True
-    return False
+    return any(
+        chosen
+        and not nx.has_path(_without(graph, chosen, []), x, y)
+        and nx.is_d_separator(without_x_effects, {x}, set(chosen), set())
+        and nx.is_d_separator(_without(graph, [], graph.out_edges(chosen)), set(chosen), {y}, {x})
+        for chosen in _subsets(candidates)
+    )
+
+
+def _without(graph: Graph, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> Graph:
+    """Return a view of the graph that hides some nodes and edges."""
+    return cast(Graph, nx.restricted_view(graph, nodes, edges))
 
 
 def _causal_nodes(graph: Graph, x: str, y: str) -> set[str]:
     """Return the nodes on directed paths from X to Y, X excluded."""
-    inside = {v for v in graph if nx.has_path(graph, x, v) and nx.has_path(graph, v, y)}
-    return inside - {x}
+    return set(nx.descendants(graph, x) & _reaching(graph, {y}))
 
 
 def _reaching(graph: Graph, targets: set[str]) -> set[str]:
     """Return the targets and their ancestors."""
-    return {v for v in graph if any(nx.has_path(graph, v, target) for target in targets)}
+    return targets.union(*(nx.ancestors(graph, target) for target in targets))
 
 
 def _subsets(items: Iterable[str]) -> Iterator[frozenset[str]]:
-    """Return all subsets, the smallest first."""
+    """Yield all subsets, the smallest first."""
     members = list(items)
-    sizes = (combinations(members, size) for size in range(len(members) + 1))
-    return (frozenset(chosen) for chosen in chain.from_iterable(sizes))
+    for size in range(len(members) + 1):
+        yield from map(frozenset, combinations(members, size))
