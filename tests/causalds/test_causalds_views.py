@@ -16,15 +16,11 @@ from causalds_scenes import by_view, has_binary, in_views, part, plain, plan, sp
 from builder.commands.main import main
 from builder.equations.equation import Parent
 from builder.equations.mechanisms import MECHANISMS, is_empirical
+from builder.release.attempts import Rejection
 from builder.tracks import TRACKS
 from builder.tracks.causalds.check.audit import audit_instance
 from builder.tracks.causalds.design.scene_plan import VIEWS, ScenePlan, Thresholds, View
-from builder.tracks.causalds.make.observe import (
-    MeasuredConcept,
-    NoBundle,
-    draw_bundle,
-    recoverability,
-)
+from builder.tracks.causalds.make.observe import draw_bundle, recoverability
 from builder.tracks.causalds.show.page import equation, inspect_scene, recovery_picture
 from builder.tracks.causalds.track import TRACK
 from grader.errors import UsageError
@@ -138,8 +134,8 @@ def test_the_audit_sees_a_changed_measurement() -> None:
 def test_thresholds_that_nothing_meets_end_in_a_clear_failure() -> None:
     """A scene that cannot be measured is replaced by rule, not measured badly."""
     view = View("proxy", (1, 1), (2, 2), (1.0, 3.0), thresholds=Thresholds(50, 50, 50, 50))
-    with pytest.raises(NoBundle):
-        draw_bundle(np.random.default_rng(0), MeasuredConcept(0.0, 1.0, False, (-3, 3)), view)
+    with pytest.raises(Rejection):
+        draw_bundle(np.random.default_rng(0), Parent(0.0, 1.0), (-3, 3), view)
 
 
 def test_a_window_bounds_how_well_measurements_recover_a_variable() -> None:
@@ -154,8 +150,10 @@ def test_a_window_bounds_how_well_measurements_recover_a_variable() -> None:
 
 def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:
     """Its probability is 1 to the last digit there; 0/0 once made all its information unknown."""
-    concept, hard = MeasuredConcept(0.4, 1.7, False, (-4.0, 5.0)), VIEWS["proxy_hard"]
-    bundles = (draw_bundle(np.random.default_rng(100 + i), concept, hard) for i in range(12))
+    concept, hard = Parent(0.4, 1.7), VIEWS["proxy_hard"]
+    bundles = (
+        draw_bundle(np.random.default_rng(100 + i), concept, (-4.0, 5.0), hard) for i in range(12)
+    )
     one = next(m for bundle in bundles for m in bundle.measurements if m.noise is None)
     far = one.information(np.array([-1e6, 1e6]))
     assert np.array_equal(far, [0.0, 0.0])

@@ -195,18 +195,12 @@ def _sets(case: Case, found: Sequence[frozenset[str]]) -> SecondTruth:
     return SecondTruth({"category": word, "sets": sets}, abstain=word == "non_id")
 
 
-def _count_truth(case: Case, counts: list[object], otherwise: list[object]) -> SecondTruth:
-    """Return a truth that accepts ``counts`` with valid sets, else ``otherwise`` or "non_id"."""
+def _count_truth(case: Case, count: int, *without: int) -> SecondTruth:
+    """Return a truth that accepts ``count`` with valid sets, else the word for why there is none,
+    or ``without`` where the effect is identifiable all the same."""
     word = _category(case.scene)
-    unidentified: list[object] = ["non_id"]
-    answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
-    return _label_truth(*answers, abstain=word == "non_id")
-
-
-def _size(case: Case) -> SecondTruth:
-    """Return the size of the smallest valid adjustment set, or the word for why there is none."""
-    sizes = [len(found) for found in case.scene.valid_sets]
-    return _count_truth(case, [min(sizes, default=0)], ["no_backdoor"])
+    right = {"set": (count,), "no_backdoor": (word, *without)}.get(word, (word,))
+    return _label_truth(*right, abstain=word == "non_id")
 
 
 def _forbidden(case: Case) -> SecondTruth:
@@ -289,9 +283,11 @@ _DERIVATIONS: Final[Mapping[str, Callable[[Case], SecondTruth]]] = {
     "identification.all_minimal_adjustment_sets": lambda case: _sets(
         case, audit_graph.minimal_sets(case.scene.valid_sets)
     ),
-    "identification.minimal_adjustment_set_size": _size,
+    "identification.minimal_adjustment_set_size": lambda case: _count_truth(
+        case, min(map(len, case.scene.valid_sets), default=0)
+    ),
     "identification.n_valid_adjustment_sets": lambda case: _count_truth(
-        case, [len(case.scene.valid_sets)], ["no_backdoor", 0]
+        case, len(case.scene.valid_sets), 0
     ),
     "bias_diagnostic.forbidden_controls_list": _forbidden,
     "bias_diagnostic.collider_bias_boolean": lambda case: _label_truth(

@@ -12,7 +12,7 @@ and of mutual informations in nats (binary ones). All is on the scale of z = (va
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -24,7 +24,6 @@ import numpy as np
 from builder.equations.equation import Array, Parameters, Parent, round_parameters, summary
 from builder.equations.mechanisms import MECHANISMS, PLAIN_NOISES, is_empirical
 from builder.equations.noise import Noise, Spread, draw_noise_law
-from builder.equations.world import World
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import hmac_key, random_order, stream
@@ -42,23 +41,6 @@ _MARGIN: Final = 1.03
 
 _CONTINUOUS_SHARE: Final = {"continuous": 0.75, "binary": 0.4}
 _SHIFT: Final = 1.5
-
-
-class NoBundle(Exception):
-    """Raised when no drawn bundle is informative enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredConcept(Parent):
-    """A variable to be measured, with its (least, greatest) value as ``support``."""
-
-    support: tuple[float, float] = (0.0, 1.0)
-
-    @classmethod
-    def seen_in(cls, sample: Array) -> "MeasuredConcept":
-        """Return the variable with mean, sd, kind and range of a sample (n,) of its population."""
-        seen, ends = Parent.seen_in(sample), (float(sample.min()), float(sample.max()))
-        return cls(seen.mean, seen.sd, seen.binary, (summary(ends[0]), summary(ends[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +116,19 @@ class Bundle:
 
 def draw_bundle(
     rng: np.random.Generator,
-    concept: MeasuredConcept,
+    concept: Parent,
+    support: tuple[float, float],
     view: View,
     *,
     outcome: bool = False,
     squares: bool = False,
 ) -> Bundle:
     """Return a bundle that meets the view's thresholds, redrawn as a whole until one does. Its size
-    is drawn once. ``outcome`` applies stricter thresholds, ``squares`` allows a square. Raises
-    :class:`NoBundle` after ``MAX_DRAWS`` draws."""
+    is drawn once. ``support`` holds the concept's least and greatest value. ``outcome`` applies
+    stricter thresholds, ``squares`` allows a square. Raises Rejection after ``MAX_DRAWS`` draws."""
     factor, needed = OUTCOME_FACTOR if outcome else 1.0, asdict(view.thresholds)
     count = int(rng.integers(view.columns[0], view.columns[1] + 1))
-    grid = np.linspace(*concept.support, GRID_POINTS)
+    grid = np.linspace(*support, GRID_POINTS)
     for draws in range(1, MAX_DRAWS + 1):
         measurements = tuple(_draw_measurement(rng, concept, view, squares) for _ in range(count))
         if concept.binary:
@@ -157,12 +140,12 @@ def draw_bundle(
             q10, q25 = np.quantile(at, (0.1, 0.25)).tolist()
         found = {"least": least, "mean": mean, "q10": q10, "q25": q25}
         if all(found[key] >= _MARGIN * (factor * value) for key, value in needed.items()):
-            return Bundle(measurements, found, concept.support, draws)
-    raise NoBundle(f"no bundle of {count} columns is informative enough")
+            return Bundle(measurements, found, support, draws)
+    raise Rejection(f"no informative measurements ({view.name})")
 
 
 def _draw_measurement(
-    rng: np.random.Generator, concept: MeasuredConcept, view: View, squares: bool
+    rng: np.random.Generator, concept: Parent, view: View, squares: bool
 ) -> Measurement:
     """Return a random Bernoulli, neural or handcrafted measurement, by the view's shares."""
     kind = "binary" if concept.binary else "continuous"
@@ -188,7 +171,7 @@ def _draw_measurement(
     )
 
 
-def _draw_noise(rng: np.random.Generator, concept: MeasuredConcept, view: View) -> Noise:
+def _draw_noise(rng: np.random.Generator, concept: Parent, view: View) -> Noise:
     """Return random noise on the view's scale (in sds of the concept), constant or varying."""
     scale = float(rng.uniform(*view.noise))
     families = ("gaussian_mixture",) if rng.random() < view.mixture else PLAIN_NOISES
@@ -245,14 +228,20 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
     chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False)).tolist()
     parts = (slice(size), chosen, slice(size, None))
-    draw_one, nodes = _bundles_of(scene.plan, scene.world, view, own)
+    pilot = scene.world.simulate(stream(own, "pilot"), _PILOT)
+    squares = not is_empirical("continuous", scene.plan.equations.continuous)
     bundles: dict[str, Bundle] = {}
     recovered: dict[str, Mapping[str, float]] = {}
     rng = stream(own, "noise")
-    for node in nodes:
-        values = scene.rows[node].astype(np.float64)
+    for node in _replaced_nodes(scene.plan, view, stream(own, "concepts")):
+        values, outcome = scene.rows[node].astype(np.float64), node == scene.motif.outcome
+        concept = Parent.seen_in(pilot[node])
+        support = summary(float(pilot[node].min())), summary(float(pilot[node].max()))
         for turn in range(_TURNS if view.window else 1):
-            bundles[node] = draw_one(node, turn)
+            turn_rng = stream(own, f"bundle/{node}" + f"/{turn}" * bool(turn))
+            bundles[node] = draw_bundle(
+                turn_rng, concept, support, view, outcome=outcome, squares=squares
+            )
             named = measurement_columns(scene, node, bundles[node])
             drawn = {name: round_data(one.draw(rng, values)) for name, one in named.items()}
             tables = (np.column_stack(list(drawn.values())).astype(np.float64), values)
@@ -276,29 +265,12 @@ def measurement_columns(scene: Scene, node: str, bundle: Bundle) -> dict[str, Me
     return {f"{scene.name(node)}_meas_{letter}": one for letter, one in letters}
 
 
-def _bundles_of(
-    plan: ScenePlan, world: World, view: View, key: bytes
-) -> tuple[Callable[[str, int], Bundle], list[str]]:
-    """Return a function that draws a node's bundle for a turn, and the nodes that get one."""
-    query, rng = plan.structure.query, stream(key, "concepts")
+def _replaced_nodes(plan: ScenePlan, view: View, rng: np.random.Generator) -> list[str]:
+    query = plan.structure.query
     eligible = [v for v in query.graph.observed_nodes if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
     chosen = random_order(rng, eligible)[:wanted]
-    if plan.questions.outcome_measured:
-        chosen = [*chosen, query.outcome]
-    pilot = world.simulate(stream(key, "pilot"), _PILOT)
-    squares = not is_empirical("continuous", plan.equations.continuous)
-
-    def draw_one(node: str, turn: int) -> Bundle:
-        """Return the bundle of a turn, from 0."""
-        own = stream(key, f"bundle/{node}" + f"/{turn}" * bool(turn))
-        concept, outcome = MeasuredConcept.seen_in(pilot[node]), node == query.outcome
-        try:
-            return draw_bundle(own, concept, view, outcome=outcome, squares=squares)
-        except NoBundle:
-            raise Rejection(f"no informative measurements ({view.name})") from None
-
-    return draw_one, sorted(chosen)
+    return sorted([*chosen, query.outcome] if plan.questions.outcome_measured else chosen)
 
 
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:

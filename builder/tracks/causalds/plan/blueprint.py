@@ -40,6 +40,8 @@ from builder.tracks.causalds.design.shares import count_of, largest_remainder
 PLANTED_FROM: Final = "confounding"
 """The motif whose quota the planted structures are taken from."""
 
+CATALOGUE: Final = {**MOTIFS, **PLANTED}
+
 
 def _check_planted(shares: dict[str, float]) -> dict[str, float]:
     """Return the positive shares in the order of ``PLANTED``, or raise :class:`Fault`."""
@@ -128,8 +130,7 @@ def draw_motifs(
     motif, then label. Raises :class:`Fault` where a quota cannot be met."""
     check_quotas(composition, scenes)
     counts = motif_counts(composition, scenes)
-    catalogue = {**MOTIFS, **PLANTED}
-    found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
+    found = [CATALOGUE[name] for name, n in counts.items() for _ in range(n)]
     labels = [motif.name for motif in found]
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
     numbers = [k for k, n in enumerate(_graft_counts(composition, scenes)) if k for _ in range(n)]
@@ -143,7 +144,7 @@ def draw_motifs(
     for place in _spread_evenly(rng, able, count_of(composition.confounded, scenes)):
         found[place] = add_confounder(found[place])
     _add_harmless(composition, rng, found)
-    order = list(catalogue)
+    order = list(CATALOGUE)
     rows = zip(found, labels, strict=True)
     return sorted(rows, key=lambda row: (order.index(row[0].name), row[1]))
 

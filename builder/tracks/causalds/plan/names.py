@@ -12,19 +12,13 @@ public truth have them.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import (
-    MOTIFS,
-    PLANTED,
-    Motif,
-    add_confounder,
-    harmless_latent,
-    random_graft,
-)
+from builder.graphs.motifs import add_confounder, harmless_latent, random_graft
 from builder.splits.seeds import hmac_key
 from builder.stories.knowledge import domains
 from builder.stories.naming import Namer, Naming, Part
@@ -39,6 +33,7 @@ from builder.tracks.causalds.design.scene_plan import (
     Wording,
 )
 from builder.tracks.causalds.exams.compose import ALIKE
+from builder.tracks.causalds.plan.blueprint import CATALOGUE
 from builder.tracks.causalds.plan.config import SceneSettings
 from grader.errors import UsageError
 
@@ -86,10 +81,10 @@ def _name_together(
 ) -> Iterator[ScenePlan]:
     """Yield each plan with names, and another graph if need be; at last names of another scene."""
     for plan in plans:
-        first = namer.deal()
-        structure = plan.structure
+        first, structure = namer.deal(), plan.structure
+        graph, kinds = structure.query.graph, structure.kinds
         is_random = structure.label.startswith("grafted_") or _injected_latent(plan) is not None
-        found, naming = plan, namer.name(structure.query.graph, structure.kinds, first)
+        found, naming = plan, namer.name(graph, kinds, first)
         for _ in range(_REDRAWS if is_random else 0):
             if naming is not None:
                 break
@@ -97,7 +92,6 @@ def _name_together(
             if plan.questions.variant in (None, *hosted_variants(found)):
                 naming = namer.name(found.structure.query.graph, found.structure.kinds, first)
         if naming is None:
-            graph, kinds = structure.query.graph, structure.kinds
             found, naming = plan, namer.name(graph, kinds, first, ("yes",))
         if naming is None:
             raise UsageError(
@@ -110,30 +104,24 @@ def _name_together(
         yield replace(found, telling=telling)
 
 
-def _catalogue_motif(plan: ScenePlan) -> Motif:
-    """Return the motif that the plan's graph has grown from, without its grafts."""
-    return {**MOTIFS, **PLANTED}[plan.structure.motif]
-
-
 def _injected_latent(plan: ScenePlan) -> str | None:
     """Return the graph's latent variable that its motif lacks (first by name), or None."""
-    added = set(plan.structure.latent) - _catalogue_motif(plan).graph.latent
-    return min(added) if added else None
+    added = set(plan.structure.latent) - CATALOGUE[plan.structure.motif].graph.latent
+    return min(added, default=None)
 
 
 def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
     """Return the plan with a graph drawn anew: as many grafts, the same kind of added latent."""
-    motif, label = _catalogue_motif(plan), plan.structure.label
+    structure, label = plan.structure, plan.structure.label
+    origin = motif = CATALOGUE[structure.motif]
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, config.auxiliary, number)
     if _injected_latent(plan) is not None:
-        spoiled = is_identifiable(*_catalogue_motif(plan).effect, "ate") and not is_identifiable(
-            *plan.structure.query.effect, "ate"
-        )
-        grown = add_confounder(motif) if spoiled else harmless_latent(rng, motif)
-        motif = motif if grown is None else grown
-    x_kind, y_kind = plan.structure.treatment_kind, plan.structure.outcome_kind
+        before, after = (is_identifiable(*one.effect, "ate") for one in (origin, structure.query))
+        spoiled = before and not after
+        motif = (add_confounder(motif) if spoiled else harmless_latent(rng, motif)) or motif
+    x_kind, y_kind = structure.treatment_kind, structure.outcome_kind
     return replace(plan, structure=Structure.from_motif(motif, label, x_kind, y_kind, redrawn=True))
 
 
@@ -151,30 +139,25 @@ def add_tellings(
     last. Raises ``UsageError`` at ``where`` when too few scenes have names in a further domain."""
     found = list(plans)
     namer = Namer(rng, count, "second")
-    added: list[ScenePlan] = []
-    for place in rng.permutation(len(plans)).tolist():
-        if len(added) == 3 * count:
-            break
-        second = _name_elsewhere(plans[place], namer, rng)
-        if second is None:
-            continue
-        number = len(added) // 3
-        key = hmac_key(root, f"{where}/{number}").hex()
+    order = rng.permutation(len(plans)).tolist()
+    named = ((place, _name_elsewhere(plans[place], namer, rng)) for place in order)
+    chosen = list(islice(((place, second) for place, second in named if second), count))
+    if len(chosen) < count:
+        raise UsageError(
+            f"{where}: {count} scenes are to be told four ways but only {len(chosen)} have "
+            "names in a further domain of the knowledge graph; ask for fewer"
+        )
+    for number, (place, second) in enumerate(chosen):
         plan = plans[place]
         arm = LLM if plan.telling.words in BY_MODEL else plan.telling.words
-        first = replace(
+        key = hmac_key(root, f"{where}/{number}").hex()
+        found[place] = replace(
             plan,
             equations=replace(plan.equations, world_key=key),
             telling=replace(plan.telling, bundle=f"told-{number:03d}", arm=arm),
         )
-        found[place] = first
-        added += _further_members(first, second)
-    if len(added) < 3 * count:
-        raise UsageError(
-            f"{where}: {count} scenes are to be told four ways but only {len(added) // 3} have "
-            "names in a further domain of the knowledge graph; ask for fewer"
-        )
-    return found + added
+        found += _further_members(found[place], second)
+    return found
 
 
 _BY_MODEL_ARMS: Final = (LLM, f"{LLM}_second", f"{LLM}_third", f"{LLM}_fourth")
@@ -231,11 +214,10 @@ def _name_elsewhere(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> 
 
 def _further_members(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
     """Yield three retellings in the clean view: by ``second``'s domain, invented names, letters."""
-    clear = _in_clean_view(first)
     bundle = first.telling.bundle
     arm = "rules" if first.telling.arm == LLM else "knowledge_second"
     for telling in (
         Wording(KNOWLEDGE, second.domain, second.names, bundle, arm),
         *(Wording(words, bundle=bundle, arm=words) for words in ("fictional", "anonymous")),
     ):
-        yield replace(first, telling=telling, questions=clear)
+        yield replace(first, telling=telling, questions=_in_clean_view(first))

@@ -20,7 +20,7 @@ import numpy as np
 
 from builder.equations.mechanisms import STRAIGHT
 from builder.graphs.identification import is_identifiable
-from builder.graphs.motifs import MOTIFS, PLANTED, Motif
+from builder.graphs.motifs import Motif
 from builder.splits.seeds import hmac_key, keyed_specs, pick, plan_stream, random_order, stream
 from builder.splits.settings import Fault
 from builder.splits.track import InstanceSpec
@@ -47,7 +47,12 @@ from builder.tracks.causalds.design.shares import (
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import Classes, classes_of, compose
 from builder.tracks.causalds.exams.model import ExamModel
-from builder.tracks.causalds.plan.blueprint import PLANTED_FROM, Composition, draw_motifs
+from builder.tracks.causalds.plan.blueprint import (
+    CATALOGUE,
+    PLANTED_FROM,
+    Composition,
+    draw_motifs,
+)
 from builder.tracks.causalds.plan.config import SceneSettings
 from builder.tracks.causalds.plan.names import (
     add_model_tellings,
@@ -58,9 +63,6 @@ from builder.tracks.causalds.plan.names import (
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
-
-NAMING: Final = ("scene", "scene")
-"""Prefix of the public ids, and what they name."""
 
 SPARE: Final = 4
 """Scenes planned for each task of a balanced exam, which chooses among them."""
@@ -109,11 +111,11 @@ def plan_scenes(
         dealer = Dealer(config.llm, streams("llm"))
         for place, plan in enumerate(plans):
             if plan.telling.words == LLM:
-                graph, structure = plan.structure.query.graph, plan.structure
-                seeds = dealer.deal(graph, structure.kinds, structure.outcome)
+                own = plan.structure
+                seeds = dealer.deal(own.query.graph, own.kinds, own.outcome)
                 telling = replace(plan.telling, llm=config.llm, seeds=seeds)
                 plans[place] = replace(plan, telling=telling)
-    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
+    return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
 
 
 def _for_exams(
@@ -220,7 +222,7 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
     """Return whether each treatment is binary, never a napkin's: its ETT would follow its ATE."""
-    free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
+    free = [name for name in motifs if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
     if total > len(free):
         raise Fault(
@@ -229,12 +231,10 @@ def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[
             f"{math.floor(100 * len(free) / len(motifs)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
             "treatment_binary",
         )
-    flags = [False] * len(motifs)
-    if free:
-        among_free = spread(rng, min(share * len(motifs) / len(free), 1.0), len(free))
-        for place, flag in zip(free, among_free, strict=True):
-            flags[place] = flag
-    return flags
+    if not free:
+        return [False] * len(motifs)
+    among_free = iter(spread(rng, min(share * len(motifs) / len(free), 1.0), len(free)))
+    return [name != CONTINUOUS_ONLY and next(among_free) for name in motifs]
 
 
 def _with_vanishing_association(
@@ -246,25 +246,19 @@ def _with_vanishing_association(
     if any(association_vanishes(plan) for plan in plans):
         return plans
     straight = [i for i, plan in enumerate(plans) if plan.equations.continuous in STRAIGHT]
-    able = [
-        i
-        for i, plan in enumerate(plans)
-        for line in straight[:1]
-        if association_vanishes(_with_profile(plan, plans[line]))
-    ]
-    if not able:
+    line = min(STRAIGHT)  # all are alike here
+    able = [i for i, plan in enumerate(plans) if association_vanishes(_with_profile(plan, line))]
+    if not (straight and able):
         return plans
     one, other = pick(rng, able), pick(rng, straight)
     found = list(plans)
-    found[one] = _with_profile(plans[one], plans[other])
-    found[other] = _with_profile(plans[other], plans[one])
+    found[one] = _with_profile(plans[one], plans[other].equations.continuous)
+    found[other] = _with_profile(plans[other], plans[one].equations.continuous)
     return found
 
 
-def _with_profile(plan: ScenePlan, other: ScenePlan) -> ScenePlan:
-    """Return the plan with the profile of continuous mechanisms that ``other`` has."""
-    equations = replace(plan.equations, continuous=other.equations.continuous)
-    return replace(plan, equations=equations)
+def _with_profile(plan: ScenePlan, continuous: str) -> ScenePlan:
+    return replace(plan, equations=replace(plan.equations, continuous=continuous))
 
 
 _FOUND: Final = "identifiable"
@@ -283,11 +277,9 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
     }
     if config.stored_scenes:
         return profiles
-    verdicts = [_verdict(plan.structure.query) for plan in plans]
-    unmeasured = Counter(
-        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.structure.latent
-    )
-    hidden = unmeasured.total()
+    verdicts = [_verdict(one.query) for one in structures]
+    hidden = [_verdict(one.query) for one in structures if one.latent]
+    harmless = {_FOUND: config.harmless, _LOST: 1.0 - config.harmless}
     grafted = {
         ("not grafted" if k == 0 else f"grafted_{k}"): share
         for k, share in enumerate(config.grafts)
@@ -298,9 +290,7 @@ def composition_table(config: SceneSettings, plans: Sequence[ScenePlan]) -> ByAx
         "motif": _axis(_motif_shares(config), [x.motif for x in structures]),
         "grafts": _axis(grafted, labels),
         "verdict": _axis(_verdict_shares(config), verdicts),
-        "unmeasured variable": requested_and_realised(
-            {_FOUND: config.harmless * hidden, _LOST: (1.0 - config.harmless) * hidden}, unmeasured
-        ),
+        "unmeasured variable": _axis(harmless, hidden),
         **profiles,
         "treatment": _axis(_kinds(config.treatment_binary), [x.treatment_kind for x in structures]),
         "outcome": _axis(_kinds(config.outcome_binary), [x.outcome_kind for x in structures]),
@@ -334,8 +324,7 @@ def _motif_shares(parts: Composition) -> dict[str, float]:
 
 def _verdict_shares(parts: Composition) -> dict[str, float]:
     """Return the shares of verdicts: by nature of the motif, and by an injected confounder."""
-    catalogue = {**MOTIFS, **PLANTED}
     spoiled = parts.confounded + sum(
-        share for name, share in _motif_shares(parts).items() if _verdict(catalogue[name]) == _LOST
+        share for name, share in _motif_shares(parts).items() if _verdict(CATALOGUE[name]) == _LOST
     )
     return {_FOUND: 1.0 - spoiled, _LOST: spoiled}
