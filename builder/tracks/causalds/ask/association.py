@@ -6,7 +6,7 @@ would nearly always be right. Of each kind it is the first in table order, which
 same in every view and every telling of a scene.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -31,7 +31,7 @@ from builder.tracks.causalds.ask.wording import (
     number,
     percent,
 )
-from builder.tracks.causalds.design.eligibility import MOST_NAMED, opens_path, seems_to_open
+from builder.tracks.causalds.design.eligibility import MOST_NAMED, path_openers, seems_to_open
 from builder.tracks.causalds.make.scene import Scene
 from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 
@@ -106,7 +106,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     unassociated = [n for n in scene.other_nodes if scene.truths.partial[n] == STRUCTURAL_ZERO][:1]
     if not unassociated and scene.plan.questions.variant is None and not _asked_alone(scene):
         return
-    for node in (*_openers(scene)[:1], *unassociated):
+    for node in (*path_openers(scene.motif, scene.other_nodes)[:1], *unassociated):
         sign, margin = clear_label(scene, scene.truths.partial[node], node)
         if sign is not None:
             truth = Truth({"accepted": [sign != "0"]})
@@ -136,7 +136,7 @@ def induced_association_strength(scene: Scene, rng: np.random.Generator) -> Iter
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask whether controlling for a named variable opens a non-causal path. Questions are about up
     to three variables that do, where there are any, else about one that might seem to."""
-    openers = _openers(scene)
+    openers = path_openers(scene.motif, scene.other_nodes)
     seeming = [node for node in scene.other_nodes if seems_to_open(scene.motif, node)]
     for node in openers[:MOST_NAMED] or seeming[:1]:
         yield _question_given(scene, node, Truth({"accepted": [node in openers]}), "variable")
@@ -154,14 +154,9 @@ def _asked_alone(scene: Scene) -> bool:
     return bool(stream(scene.key, "association alone").random() < _ALONE)
 
 
-def _openers(scene: Scene) -> list[str]:
-    """Return the other observed nodes that open a path X to Y when given, in table order."""
-    return [node for node in scene.other_nodes if opens_path(scene.motif, node)]
-
-
 def _one_of_each(scene: Scene) -> list[str]:
     """Return the first node that opens a path X to Y and the first that does not, if any."""
-    openers = _openers(scene)
+    openers = path_openers(scene.motif, scene.other_nodes)
     rest = [node for node in scene.other_nodes if node not in openers]
     return [*openers[:1], *rest[:1]]
 
@@ -186,56 +181,55 @@ def _spellings(sign: str) -> list[str]:
 @asks("prediction.point_predictor")
 def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for a number for every held-out row: the outcome, or its probability of being 1."""
-    rows = "0.31\n0.87" if scene.outcome.kind == "binary" else "0.42\n-1.05"
-    words = f"prediction.of_{scene.outcome.kind}"
-    slots = _file_slots(scene, "prediction", rows)
-    yield Question(_prediction_inputs(scene), _prediction_truth(scene), slots=slots, words=words)
+    example = "0.31\n0.87" if scene.outcome.kind == "binary" else "0.42\n-1.05"
+    yield _prediction(
+        scene,
+        {},
+        {"header": "prediction", "example": example},
+        words=f"prediction.of_{scene.outcome.kind}",
+    )
 
 
 @asks("prediction.prediction_interval")
 def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for a number and a central 90% interval for every held-out row."""
     slots = {
-        **_file_slots(scene, "prediction,lower,upper", "0.42,-0.90,1.74\n-1.05,-2.37,0.27"),
+        "header": "prediction,lower,upper",
+        "example": "0.42,-0.90,1.74\n-1.05,-2.37,0.27",
         "level": percent(1 - PREDICTION_ALPHA),
         "tail": percent(PREDICTION_ALPHA / 2),
         "penalty": number(2 / PREDICTION_ALPHA),
     }
-    yield Question(
-        {**_prediction_inputs(scene), "alpha": PREDICTION_ALPHA},
-        _prediction_truth(scene),
-        slots=slots,
-    )
+    yield _prediction(scene, {"alpha": PREDICTION_ALPHA}, slots)
 
 
-def _file_slots(scene: Scene, header: str, example: str) -> dict[str, str]:
-    """Return the slots for the files to read and the CSV to write, with header and example rows."""
+def _prediction(
+    scene: Scene, inputs: Mapping[str, object], slots: Mapping[str, str], words: str = ""
+) -> Question:
+    """Return a question about the held-out outcomes. Its truth is their kind, number and sd; the
+    labels themselves are in ``causalds_labels``."""
+    kind, rows = scene.outcome.kind, scene.plan.equations.test
     measured = scene.motif.outcome in scene.replaced
-    return {
-        "rows": f"{scene.plan.equations.test:,}",
-        "header": header,
-        "example": example,
-        "sources": "`data.parquet`" + " and `calibration.parquet`" * measured,
-        "held_back": f"the measurements of {bold(scene.outcome)}" if measured else "that one",
-    }
-
-
-def _prediction_inputs(scene: Scene) -> dict[str, object]:
-    return {
-        "outcome": scene.outcome.name,
-        "outcome_kind": scene.outcome.kind,
-        "columns": scene.observed_names,
-        "rows": scene.plan.equations.test,
-    }
-
-
-def _prediction_truth(scene: Scene) -> Truth:
-    """Return kind, number and sd of the held-out outcomes. Labels are in ``causalds_labels``."""
-    labels = scene.held_out.astype(np.float64)
-    return Truth(
-        target={
-            "kind": scene.outcome.kind,
-            "sd": round_truth(float(labels.std())),
-            "rows": scene.plan.equations.test,
-        }
+    return Question(
+        {
+            "outcome": scene.outcome.name,
+            "outcome_kind": kind,
+            "columns": scene.observed_names,
+            "rows": rows,
+            **inputs,
+        },
+        Truth(
+            {
+                "kind": kind,
+                "sd": round_truth(float(scene.held_out.astype(np.float64).std())),
+                "rows": rows,
+            }
+        ),
+        slots={
+            "rows": f"{rows:,}",
+            "sources": "`data.parquet`" + " and `calibration.parquet`" * measured,
+            "held_back": f"the measurements of {bold(scene.outcome)}" if measured else "that one",
+            **slots,
+        },
+        words=words,
     )

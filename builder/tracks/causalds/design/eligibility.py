@@ -103,15 +103,13 @@ def natural_verdicts(plan: ScenePlan) -> dict[str, bool]:
 
 def natural_verdicts_asked(plan: ScenePlan) -> list[bool]:
     """Return whether each natural effect asked is identifiable: NDE (with an edge), NIE."""
-    verdicts = natural_verdicts(plan)
-    return [
-        verdict for name, verdict in verdicts.items() if name == "NIE" or has_direct_effect(plan)
-    ]
+    nde, nie = natural_verdicts(plan).values()
+    return [nde, nie] if has_direct_effect(plan) else [nie]
 
 
-def opens_path(motif: Motif, node: str) -> bool:
-    """Tell whether giving an observed node opens a non-causal path of treatment and outcome."""
-    return opens_collider_bias(*motif.effect, node)
+def path_openers(motif: Motif, nodes: Iterable[str]) -> list[str]:
+    """Return those of some observed nodes that open a non-causal path of treatment and outcome."""
+    return [node for node in nodes if opens_collider_bias(*motif.effect, node)]
 
 
 def seems_to_open(motif: Motif, node: str) -> bool:
@@ -123,7 +121,7 @@ def seems_to_open(motif: Motif, node: str) -> bool:
 def has_path_opener(plan: ScenePlan) -> bool:
     """Tell whether some other observed variable opens a path between treatment and outcome."""
     motif = plan.structure.query
-    return any(opens_path(motif, z) for z in motif.other_nodes)
+    return bool(path_openers(motif, motif.other_nodes))
 
 
 def association_vanishes(plan: ScenePlan) -> bool:
@@ -147,25 +145,22 @@ def adjustment_category(plan: ScenePlan) -> str:
 
 
 def _opens_or_separates(plan: ScenePlan) -> bool:
-    """Tell whether some other observed node opens a path X to Y, or blocks all of them."""
     motif = plan.structure.query
-    separated = motif.graph.d_separated
-    return any(
-        opens_path(motif, z) or separated(motif.treatment, motif.outcome, z)
-        for z in motif.other_nodes
+    separated, others = motif.graph.d_separated, motif.other_nodes
+    return has_path_opener(plan) or any(
+        separated(motif.treatment, motif.outcome, z) for z in others
     )
 
 
 def _opens_or_seems_to(plan: ScenePlan) -> bool:
-    """Tell whether some other observed node opens a path X to Y, or might seem to."""
     motif = plan.structure.query
-    return any(opens_path(motif, z) or seems_to_open(motif, z) for z in motif.other_nodes)
+    return has_path_opener(plan) or any(seems_to_open(motif, z) for z in motif.other_nodes)
 
 
 def _association(zero: str, others: tuple[str, ...]) -> Classes:
     """Return the classes of the correlation by plan: ``zero`` if X and Y are d-separated."""
-    unrelated = LatentDAG.d_separated
-    return lambda plan: (zero,) if unrelated(*plan.structure.query.effect) else others
+    separated = LatentDAG.d_separated
+    return lambda plan: (zero,) if separated(*plan.structure.query.effect) else others
 
 
 def _change(zero: str, others: tuple[str, ...]) -> Classes:
@@ -222,17 +217,13 @@ def _presence(plan: ScenePlan) -> tuple[str, ...]:
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:
-    """Return "direct" and "indirect", or "None" where a natural effect is not identifiable."""
     return ("direct", "indirect") if all(natural_verdicts_asked(plan)) else ("None",)
 
 
 def _counterfactual(plan: ScenePlan) -> tuple[str, ...]:
     """Return whether ETT and, with a mediator, NDE and NIE are identifiable, as sorted texts."""
-    verdicts = {
-        ett_is_identifiable(plan),
-        *(natural_verdicts(plan).values() if has_mediator(plan) else ()),
-    }
-    return tuple(sorted(map(str, verdicts)))
+    natural = natural_verdicts(plan).values() if has_mediator(plan) else ()
+    return tuple(sorted({str(one) for one in (ett_is_identifiable(plan), *natural)}))
 
 
 @dataclass(frozen=True, slots=True)

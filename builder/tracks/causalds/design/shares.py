@@ -20,10 +20,7 @@ def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int
         raise ValueError("all weights are zero")
     shares = {key: total * weight / mass for key, weight in weights.items()}
     counts = {key: int(share) for key, share in shares.items()}
-    keys = list(weights)
-    by_remainder = sorted(
-        keys, key=lambda key: (-round(shares[key] - counts[key], 9), keys.index(key))
-    )
+    by_remainder = sorted(weights, key=lambda key: -round(shares[key] - counts[key], 9))
     for key in by_remainder[: total - sum(counts.values())]:
         counts[key] += 1
     return counts

@@ -24,8 +24,6 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
         return "same" if same else "different"
     if "category" in target:
         return str(target["category"])
-    if "edges" in target or "rows" in target:
-        return "value"
     if "accepted" in target:
         first = target["accepted"][0]
         known = isinstance(first, bool | int | None) or first in _WORDS
@@ -46,18 +44,11 @@ def built_candidates(read: Read) -> list[Candidate]:
     for scene in read("causalds_worlds", ("instance_id", "world_json")):
         world, tasks = json.loads(scene["world_json"]), []
         for row in rows[scene["instance_id"]]:
-            truth = truths[row["task_id"]]
-            abstains = truth["should_abstain"]
-            tasks.append(
-                PossibleTask(
-                    row["task_id"],
-                    f"{row['family']}.{row['variant']}",
-                    row["view"],
-                    label_class(json.loads(truth["target_json"]), truth["value"], abstains),
-                    world["task_details"].get(row["task_id"], ""),
-                    abstains,
-                )
-            )
+            name, truth = row["task_id"], truths[row["task_id"]]
+            abstains, key = truth["should_abstain"], f"{row['family']}.{row['variant']}"
+            label = label_class(json.loads(truth["target_json"]), truth["value"], abstains)
+            question = world["task_details"].get(name, "")
+            tasks.append(PossibleTask(name, key, row["view"], label, question, abstains))
         plan = ScenePlan.from_json(json.dumps(world["plan"]))
         found.append(Candidate(scene["instance_id"], tuple(tasks), _traits(plan)))
     return found
@@ -68,23 +59,18 @@ def planned_candidates(
 ) -> list[Candidate]:
     """Return planned scenes, given as (name, plan), with every task they may come to have: each
     hosted variant (or the planned one) in each view with each class, ``questions`` times."""
-    return [
-        Candidate(
-            name,
-            tuple(
-                PossibleTask(
-                    f"{name}/{key}/{view.name}/{label}/{number}", key, view.name, label, str(number)
-                )
-                for key in hosted_variants(plan)
-                if plan.questions.variant in (None, key)
-                for label in ELIGIBILITY[key].classes(plan)
-                for view in plan.questions.views
-                for number in range(questions)
-            ),
-            _traits(plan),
+    found = []
+    for name, plan in plans:
+        tasks = (
+            PossibleTask(f"{name}/{key}/{view.name}/{label}/{n}", key, view.name, label, str(n))
+            for key in hosted_variants(plan)
+            if plan.questions.variant in (None, key)
+            for label in ELIGIBILITY[key].classes(plan)
+            for view in plan.questions.views
+            for n in range(questions)
         )
-        for name, plan in plans
-    ]
+        found.append(Candidate(name, tuple(tasks), _traits(plan)))
+    return found
 
 
 def _traits(plan: ScenePlan) -> dict[str, str]:

@@ -97,9 +97,7 @@ def variant_weights(model: ComposedExam, family: str) -> Weights:
     return _tilt(prior, model, model.strength.variant, lambda name: ranks.index(name) - centre)
 
 
-def view_weights(
-    model: ComposedExam, family: str, there: Collection[str] = tuple(VIEWS)
-) -> Weights:
+def view_weights(model: ComposedExam, family: str, there: Collection[str]) -> Weights:
     """Return P(view | family), tilted, over the views ``there``; uniform where none has weight."""
     order = list(VIEWS)
     prior = weights_by_name(model.views).get(family, {})
@@ -186,14 +184,13 @@ def _deal_variants(
     """Return each scene's variant after a deal by quota, of the dealt family where it can be."""
     quotas = _variant_quotas(model, structures)
     slots = [key for key, count in quotas.items() for _ in range(count)]
-    noise = rng.gumbel(size=(len(structures), len(quotas)))
-    cost = np.empty((len(structures), len(slots)))
-    for scene, (structure, able) in enumerate(zip(structures, offered, strict=True)):
-        weights = family_weights(model, structure)
-        costs = [_cost(key, weights, able) for key in quotas] - noise[scene]
-        cost[scene] = np.repeat(costs, list(quotas.values()))
+    weights = [family_weights(model, structure) for structure in structures]
+    pairs = zip(weights, offered, strict=True)
+    costs = np.array([[_cost(key, own, able) for key in quotas] for own, able in pairs])
+    noise = rng.gumbel(size=costs.shape)
+    places = _least_costly(np.repeat(costs - noise, list(quotas.values()), axis=1))
     dealt = []
-    for structure, able, place in zip(structures, offered, _least_costly(cost), strict=True):
+    for structure, able, place in zip(structures, offered, places, strict=True):
         key = slots[place]
         if key not in able:
             alike = [one for one in able if VARIANTS[one].family == VARIANTS[key].family]
@@ -211,8 +208,9 @@ def _variant_quotas(model: ComposedExam, structures: Sequence[str]) -> dict[str,
     found = {}
     for family, count in largest_remainder(wanted, len(structures)).items():
         for name, part in largest_remainder(variant_weights(model, family), count).items():
-            found[f"{family}.{name}"] = part
-    return {key: count for key, count in found.items() if count}
+            if part:
+                found[f"{family}.{name}"] = part
+    return found
 
 
 def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
@@ -222,7 +220,7 @@ def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
         return _IMPOSSIBLE
     weight = weights.get(family, 0.0)
     likely = -math.log(weight) if weight else _UNLIKELY
-    return likely + (0.0 if key in able else _ELSEWHERE)
+    return likely + _ELSEWHERE * (key not in able)
 
 
 def _least_costly(cost: npt.NDArray[np.float64]) -> list[int]:
