@@ -93,7 +93,7 @@ def _scene_row(
     names = [column.name for column in shown.columns] if data else []
     features = [c.name for c in shown.columns if predicted and c.node != scene.motif.outcome]
     train = scene.plan.equations.train
-    chosen, replaced = list(shown.chosen), [n for n in scene.columns if n in shown.bundles]
+    chosen, replaced = list(shown.chosen), [n for n in scene.rows if n in shown.bundles]
     return {
         "instance_id": spec.instance_id,
         "view": shown.view.name,
@@ -121,7 +121,7 @@ def _world(
         "outcome": scene.motif.outcome,
         "variables": {node: asdict(variable) for node, variable in scene.variables.items()},
         "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
-        "columns": list(scene.columns),
+        "columns": list(scene.rows),
         "levels": list(scene.truths.levels),
         "quantities": {
             field.name: _as_json(getattr(scene.truths, field.name))
@@ -147,7 +147,6 @@ def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
 
 
 def _round_quantity(quantity: Quantity) -> Quantity:
-    """Return a quantity with value and standard error rounded as they are released."""
     return replace(quantity, value=round_truth(quantity.value), se=round_truth(quantity.se))
 
 
@@ -161,7 +160,6 @@ def _causenet_pair(scene: Scene) -> dict[str, object]:
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:
-    """Return a view for ``world_json``: columns, calibration rows, measurements by node."""
     bundles: dict[str, dict[str, object]] = {}
     for node, bundle in shown.bundles.items():
         bundles[node] = {

@@ -145,7 +145,6 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
 def _question_given(
     scene: Scene, node: str, truth: Truth, member: str = "conditioning_var", **slots: str
 ) -> Question:
-    """Return a question that names ``node``, in the input ``member``. ``slots`` fill its words."""
     return Question({**ends(scene), member: scene.name(node)}, truth, node, slots)
 
 
@@ -214,7 +213,7 @@ def _prediction(
         {
             "outcome": scene.outcome.name,
             "outcome_kind": kind,
-            "columns": scene.observed_names,
+            "columns": list(map(scene.name, scene.rows)),
             "rows": rows,
             **inputs,
         },

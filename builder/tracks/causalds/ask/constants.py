@@ -74,7 +74,6 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Mapping[str, obje
     kind, field = shape.kind, shape.field
 
     def always(*values: object) -> Iterator[tuple[str, Mapping[str, object]]]:
-        """Yield, for each value, a name and an answer whose ``field`` holds it."""
         for value in values:
             yield f"always {_as_text(value)}", {field: value}
 
@@ -140,7 +139,6 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield name and CSV text of each constant prediction: intervals, or numbers and chances."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):

@@ -67,7 +67,7 @@ asks("causal_sketch.skeleton_edges")(edges_only)  # all pairs with a direct effe
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask for the first of five identification methods that applies to the ATE. "none" abstains."""
     method = identification_method(*scene.motif.effect)
-    observed = any_order(rng, scene.observed_names)
+    observed = any_order(rng, map(scene.name, scene.rows))
     truth = Truth({"accepted": [method]}, should_abstain=method == "none")
     slots = {"observed": bullets(observed)}
     yield Question({**ends(scene), "observed": observed}, truth, slots=slots)
@@ -76,7 +76,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 @asks("identification.identifiable_boolean")
 def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask whether the average treatment effect is identifiable. False counts as abstaining."""
-    observed, verdict = any_order(rng, scene.observed_names), ate_is_identifiable(scene.plan)
+    observed, verdict = any_order(rng, map(scene.name, scene.rows)), ate_is_identifiable(scene.plan)
     truth = Truth({"accepted": [verdict]}, should_abstain=not verdict)
     slots = {**effect_slots(scene, "ATE"), "observed": bullets(observed)}
     yield Question({**ends(scene), "observed": observed}, truth, slots=slots)
@@ -86,7 +86,7 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Ask, one by one, whether ETT and, with mediators, NDE and NIE are identifiable. False counts
     as abstaining."""
-    observed = any_order(rng, scene.observed_names)
+    observed = any_order(rng, map(scene.name, scene.rows))
     x0, x1 = scene.truths.levels
     verdicts = {"ETT": scene.truths.ett is not None}
     verdicts |= natural_verdicts(scene.plan) if has_mediator(scene.plan) else {}
@@ -229,11 +229,9 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
 
 
 def _inputs(scene: Scene) -> dict[str, object]:
-    """Return the inputs that name treatment, outcome and the compared levels x0 and x1."""
     x0, x1 = scene.truths.levels
     return {**ends(scene), "x0": x0, "x1": x1}
 
 
 def _rule_slots(scene: Scene, name: str) -> dict[str, str]:
-    """Return the slots for the definition, identifiability and margin of the effect ``name``."""
     return {**effect_slots(scene, name), "what": f"the {name} is", "sds": number(EFFECT_MARGIN)}

@@ -167,7 +167,6 @@ def _argmax(case: Case) -> SecondTruth:
 
 
 def _edges(case: Case) -> SecondTruth:
-    """Return all nodes (latent ones too) and all (cause, effect), sorted, by story name."""
     names = case.scene.names
     edges = sorted([names[a], names[b]] for a, b in case.scene.graph.edges)
     return SecondTruth({"nodes": sorted(names.values()), "edges": edges})
@@ -230,7 +229,6 @@ def _effect_sign(case: Case, name: str) -> SecondTruth:
 
 
 def _match(case: Case) -> SecondTruth:
-    """Return whether effect and association share a sign, not 0. None if not identifiable."""
     associated = case.sign("association")
     if not case.scene.verdicts["ate"]:
         return _label_truth(None, abstain=True)

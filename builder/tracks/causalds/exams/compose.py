@@ -38,6 +38,9 @@ Classes = Mapping[str, Sequence[str]]
 Pick = tuple[Candidate, PossibleTask]
 """A scene and what it is asked."""
 
+TasksByLabel = dict[str, dict[str, list[Pick]]]
+"""Map variant and label to tasks with that answer, in seeded order."""
+
 ALIKE: Final = 3
 """Tasks of an exam that may share a domain. In a larger one than that allows, each domain has
 so many before any has more."""
@@ -67,21 +70,16 @@ def compose(
             picks, bundles = _compose_matched(model, candidates, key, where)
         case _:  # a balanced exam
             picks = _compose_balanced(model, candidates, key, where, private, classes)
-            left_out = {} if private else _left_out(candidates, picks)
+            left_out = {} if private else _left_out(_tasks_by_label(candidates, key), picks)
     asked = [(scene.traits["structure"], Cell(task.variant, task.view)) for scene, task in picks]
     composition = composition_of(model, asked, views)
     return DrawnExam(tuple(task.name for _, task in picks), bundles, composition, left_out)
 
 
-def _left_out(candidates: Sequence[Candidate], picks: Sequence[Pick]) -> dict[str, str]:
+def _left_out(tasks: TasksByLabel, picks: Sequence[Pick]) -> dict[str, str]:
     """Return the variants without a pick whose tasks all have one label, each with that label."""
-    labels: dict[str, set[str]] = defaultdict(set)
-    for task in (task for one in candidates for task in one.tasks):
-        labels[task.variant].add(task.label)
-    for _, task in picks:
-        labels.pop(task.variant, None)
-    alike = {name: own for name, own in labels.items() if one_label(name, [{x} for x in own])}
-    return {name: min(own) for name, own in sorted(alike.items())}
+    rest = sorted(tasks.keys() - {task.variant for _, task in picks})
+    return {name: min(tasks[name]) for name in rest if one_label(name, [{x} for x in tasks[name]])}
 
 
 def composition_of(
@@ -92,17 +90,14 @@ def composition_of(
     composed exam the priors say what is requested of these scenes and the views ``there``, whatever
     a scene can host. In others all variants asked, and all views, are requested equally often."""
     wanted: dict[str, dict[str, float]] = {axis: defaultdict(float) for axis in asked[0][1].levels}
-    realised: dict[str, Counter[str]] = {axis: Counter() for axis in wanted}
     for cell, share in _requested_shares(model, asked, there):
         for axis, level in cell.levels.items():
             wanted[axis][level] += share
-    for _, cell in asked:
-        for axis, level in cell.levels.items():
-            realised[axis][level] += 1
-    return {
-        axis: dict(sorted(requested_and_realised(levels, realised[axis]).items()))
-        for axis, levels in wanted.items()
-    }
+    found = {}
+    for axis, levels in wanted.items():
+        realised = Counter(cell.levels[axis] for _, cell in asked)
+        found[axis] = dict(sorted(requested_and_realised(levels, realised).items()))
+    return found
 
 
 def _requested_shares(
@@ -158,10 +153,6 @@ def _few_alike(scenes: Iterable[Candidate]) -> list[Candidate]:
         rounds.append((bool(domain) * told[domain] // ALIKE, scene))
         told[domain] += 1
     return [scene for _, scene in sorted(rounds, key=lambda one: one[0])]
-
-
-TasksByLabel = dict[str, dict[str, list[Pick]]]
-"""Map variant and label to tasks with that answer, in seeded order."""
 
 
 @dataclass(slots=True)
@@ -277,7 +268,6 @@ def _compose_balanced(
 
 
 def _tasks_by_label(candidates: Sequence[Candidate], key: bytes) -> TasksByLabel:
-    """Return the tasks of candidates by variant and label, in an order seeded by ``key``."""
     found: TasksByLabel = defaultdict(lambda: defaultdict(list))
     for one in _in_seeded_order(candidates, key):
         for task in sorted(one.tasks, key=lambda task: task.name):

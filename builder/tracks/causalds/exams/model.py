@@ -81,7 +81,6 @@ def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
 
 
 def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:
-    """Return the rows. Raises :class:`Fault` where two of them are for the same name."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
         for name in row.of:
@@ -92,7 +91,6 @@ def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | View
 
 
 def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return weights by family. Raises :class:`Fault` for unknown names and all-zero families."""
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
@@ -104,7 +102,6 @@ Count = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 def _check_counts(rows: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """Return counts by structure. Raises :class:`Fault` for unknown structures and families."""
     check_keys(rows, (*MOTIFS, *PLANTED, *(f"{GRAFTED}_{k}" for k in (1, 2, 3))))
     for structure, counts in rows.items():
         check_keys(counts, FAMILIES, f"{structure}.")
@@ -112,7 +109,6 @@ def _check_counts(rows: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
 
 
 def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the patterns. Raises :class:`Fault` for one that fits no ``family.variant``."""
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in KEYS):
             raise Fault(f"{pattern!r} fits no family.variant")
@@ -155,7 +151,6 @@ class ComposedExam(ExamModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Return the exam. Raises :class:`Fault` for keys that do not go together."""
         total = sum(sum(row.values()) for row in self.counts.values())
         if bool(self.families) == bool(self.counts):
             raise Fault("write either this or counts", "families")

@@ -23,7 +23,6 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from builder.splits.seeds import stream
@@ -188,7 +187,8 @@ def _deal_variants(
     pairs = zip(weights, offered, strict=True)
     costs = np.array([[_cost(key, own, able) for key in quotas] for own, able in pairs])
     noise = rng.gumbel(size=costs.shape)
-    places = _least_costly(np.repeat(costs - noise, list(quotas.values()), axis=1))
+    costs = np.repeat(costs - noise, list(quotas.values()), axis=1)
+    _, places = scipy.optimize.linear_sum_assignment(costs)
     dealt = []
     for structure, able, place in zip(structures, offered, places, strict=True):
         key = slots[place]
@@ -223,11 +223,6 @@ def _cost(key: str, weights: Weights, able: Collection[str]) -> float:
     return likely + _ELSEWHERE * (key not in able)
 
 
-def _least_costly(cost: npt.NDArray[np.float64]) -> list[int]:
-    """Return each row's column in the assignment of least total cost, none taken twice."""
-    return [int(column) for column in scipy.optimize.linear_sum_assignment(cost)[1]]
-
-
 def _deal_views(
     model: ComposedExam,
     variants: Sequence[str],
@@ -249,7 +244,8 @@ def _deal_views(
         places = [view for view, count in counts.items() for _ in range(count)]
         able = [[view for view in there if Cell(variants[s], view) in cells[s]] for s in scenes]
         missing = np.array([[_ELSEWHERE * (view not in one) for view in places] for one in able])
-        dealt = _least_costly(missing - rng.gumbel(size=missing.shape))
+        noise = rng.gumbel(size=missing.shape)
+        _, dealt = scipy.optimize.linear_sum_assignment(missing - noise)
         for scene, place, fitting in zip(scenes, dealt, able, strict=True):
             view = places[place]
             likeliest = max(fitting, key=weights.__getitem__)
@@ -318,7 +314,6 @@ def _check_supply(
     places: Sequence[tuple[Candidate, str]],
     where: str,
 ) -> None:
-    """Raise ``UsageError`` for the first structure, family or verdict with too few scenes."""
     scenes = {scene.instance_id: scene for scene, _ in places}.values()
     by_structure = Counter(scene.traits["structure"] for scene in scenes)
     by_place = Counter((scene.traits["structure"], family) for scene, family in places)

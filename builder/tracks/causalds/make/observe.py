@@ -12,10 +12,9 @@ and of mutual informations in nats (binary ones). All is on the scale of z = (va
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from importlib.util import find_spec
 from string import ascii_lowercase
 from typing import Any, Final
 
@@ -27,7 +26,6 @@ from builder.equations.noise import Noise, Spread, draw_noise_law
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import hmac_key, random_order, stream
-from builder.splits.settings import TomlTable
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, View
 from builder.tracks.causalds.make.scene import Column, Scene
 
@@ -147,7 +145,6 @@ def draw_bundle(
 def _draw_measurement(
     rng: np.random.Generator, concept: Parent, view: View, squares: bool
 ) -> Measurement:
-    """Return a random Bernoulli, neural or handcrafted measurement, by the view's shares."""
     kind = "binary" if concept.binary else "continuous"
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
     if rng.random() >= _CONTINUOUS_SHARE[kind]:
@@ -276,7 +273,7 @@ def _replaced_nodes(plan: ScenePlan, view: View, rng: np.random.Generator) -> li
 def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, ...]:
     """Return public columns in the clean table's order, measurements in place of replaced nodes."""
     columns = []
-    for node in scene.columns:
+    for node in scene.rows:
         if node in bundles:
             measurements = measurement_columns(scene, node, bundles[node])
             columns += [ShownColumn(n, one.kind, node, True) for n, one in measurements.items()]
@@ -288,14 +285,6 @@ def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, 
 _MOST_ROWS: Final = 8000
 """Fit recoverability models to at most so many training rows."""
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
-
-
-def check_recoverability(views: Sequence[View], diagnostics: bool, table: TomlTable) -> None:
-    """Raise ``UsageError`` naming a key that needs scikit-learn, where that is not installed."""
-    windows = [f"observation.{view.name}.window" for view in views if view.window]
-    for key in ["diagnostics"] * diagnostics + windows if find_spec("sklearn") is None else ():
-        what = "recoverability needs scikit-learn; install it, or leave the key out"
-        raise table.problem(key, what)
 
 
 def recoverability(

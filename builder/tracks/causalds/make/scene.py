@@ -73,11 +73,6 @@ class Scene:
         return self.plan.structure.query
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The observed nodes, in the order of the clean table."""
-        return tuple(self.rows)
-
-    @property
     def held_out(self) -> Column:
         """The outcome in the held-out rows, in their order."""
         return self.rows[self.motif.outcome][self.plan.equations.train :]
@@ -100,12 +95,7 @@ class Scene:
     @property
     def other_nodes(self) -> list[str]:
         """The observed nodes beside treatment and outcome, in table order."""
-        return [v for v in self.columns if v not in (self.motif.treatment, self.motif.outcome)]
-
-    @property
-    def observed_names(self) -> list[str]:
-        """The story names of the observed variables, in table order."""
-        return [self.variables[node].name for node in self.columns]
+        return [v for v in self.rows if v not in (self.motif.treatment, self.motif.outcome)]
 
     def name(self, node: str) -> str:
         """Return the story name of a node."""

@@ -146,12 +146,10 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
 
 
 def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
-    """Return a table with one formula in each row."""
     return Table(title, [""], [[Cell(formula, "code")] for formula in formulas], note=note)
 
 
 def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
-    """Return world row and split of ``scene`` (id or ``split/index``). Raises ``UsageError``."""
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
     for split, paths in worlds.items():
