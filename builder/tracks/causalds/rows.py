@@ -1,12 +1,11 @@
 """Write a scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, fields, replace
+from dataclasses import asdict
 from typing import Any, Final
 
 import pyarrow as pa
 
-from builder.equations.quantities import Quantity
 from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.rows import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
@@ -16,7 +15,7 @@ from builder.tracks.causalds.ask.wording import Question, write_prompt
 from builder.tracks.causalds.design.eligibility import VARIANTS
 from builder.tracks.causalds.design.scene_plan import CLEAN
 from builder.tracks.causalds.make.observe import Observation, measurement_columns
-from builder.tracks.causalds.make.scene import Scene, Truths
+from builder.tracks.causalds.make.scene import Scene
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
@@ -58,30 +57,25 @@ def instance_rows(
             prompt = write_prompt(scene, shown, variant, question, name + variant.shape.suffix)
             row = rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=view)
             found["causalds"].append(row)
-            number = None
-            if truth.quantity is not None:
-                number = rows.TrueValue(*astuple(_round_quantity(truth.quantity)))
-            place, abstain = (name, spec.instance_id, label), truth.should_abstain
-            row = rows.truth_row(*place, truth.target, number, should_abstain=abstain)
+            quantity = truth.quantity
+            number = None if quantity is None else rows.TrueValue(**_rounded(asdict(quantity)))
+            place = name, spec.instance_id, label, truth.target, number
+            row = rows.truth_row(*place, should_abstain=truth.should_abstain)
             found["causalds_truth"].append(row)
         found["causalds_scenes"].append(_scene_row(spec, scene, shown, data, predicted))
-        if predicted and not found["causalds_labels"]:
-            # In the order of the rows of ``test_features``.
-            labels = {"kind": scene.outcome.kind, "values": scene.held_out}
-            found["causalds_labels"].append(
-                {"instance_id": spec.instance_id, "outcome": scene.outcome.name, **labels}
-            )
+        if predicted:  # in the order of the rows of ``test_features``
+            labels: Row = {
+                "instance_id": spec.instance_id,
+                "outcome": scene.outcome.name,
+                "kind": scene.outcome.kind,
+                "values": scene.held_out,
+            }
+            found["causalds_labels"] = [labels]
     views = [shown for shown, _ in asked]
-    row = rows.world_row(
-        spec,
-        attempt,
-        label,
-        _world(scene, views, tasks),
-        key=scene.plan.equations.world_key,
-        motif=scene.motif.name,
-        treatment=scene.treatment.name,
-        outcome=scene.outcome.name,
-    )
+    ends = {"treatment": scene.treatment.name, "outcome": scene.outcome.name}
+    own_key = scene.plan.equations.world_key
+    world = _world(scene, views, tasks)
+    row = rows.world_row(spec, attempt, label, world, key=own_key, motif=scene.motif.name, **ends)
     found["causalds_worlds"].append(row)
     return found
 
@@ -113,7 +107,8 @@ def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
     """Return ``world_json``: enough to regenerate and to audit a scene."""
-    narration = scene.narration
+    narration, quantities = scene.narration, _rounded(asdict(scene.truths))
+    levels = quantities.pop("levels")
     return {
         "plan": scene.plan.record(),
         "world": scene.world.to_json(),
@@ -122,12 +117,8 @@ def _world(
         "variables": {node: asdict(variable) for node, variable in scene.variables.items()},
         "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
         "columns": list(scene.rows),
-        "levels": list(scene.truths.levels),
-        "quantities": {
-            field.name: _as_json(getattr(scene.truths, field.name))
-            for field in fields(Truths)
-            if field.name != "levels"
-        },
+        "levels": list(levels),
+        "quantities": quantities,
         **_causenet_pair(scene),
         "attestations": [asdict(one) for one in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
@@ -137,17 +128,14 @@ def _world(
     }
 
 
-def _as_json(value: Quantity | Mapping[str, Quantity] | None) -> Any:
-    """Return a quantity, or quantities by node, as JSON, value and error rounded; None as None."""
-    if value is None:
-        return None
-    if isinstance(value, Mapping):
-        return {node: _as_json(quantity) for node, quantity in value.items()}
-    return asdict(_round_quantity(value))
-
-
-def _round_quantity(quantity: Quantity) -> Quantity:
-    return replace(quantity, value=round_truth(quantity.value), se=round_truth(quantity.se))
+def _rounded(found: Any) -> Any:
+    """Return JSON of quantities, their values and standard errors rounded as they are released."""
+    if not isinstance(found, dict):
+        return found
+    return {
+        key: round_truth(one) if key in ("value", "se") else _rounded(one)
+        for key, one in found.items()
+    }
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:

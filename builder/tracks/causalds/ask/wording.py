@@ -221,20 +221,13 @@ def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
 def _data(scene: Scene, shown: Observation) -> str:
     """Return the text on the data: what a row is and what the columns are, in table order."""
     columns = [
-        _TEXTS(
-            "data.measurement",
-            column=column.name,
-            kind=column.kind,
-            variable=scene.name(column.node),
-        )
-        if column.measures
-        else _column(scene.variables[column.node])
-        for column in shown.columns
+        _TEXTS("data.measurement", column=one.name, kind=one.kind, variable=scene.name(one.node))
+        if one.measures
+        else _column(scene.variables[one.node])
+        for one in shown.columns
     ]
-    rows = f"{scene.plan.equations.train:,}"
-    text = _TEXTS(
-        "data.text", rows=rows, record=scene.narration.telling.record, columns=bullets(columns)
-    )
+    rows, record = f"{scene.plan.equations.train:,}", scene.narration.telling.record
+    text = _TEXTS("data.text", rows=rows, record=record, columns=bullets(columns))
     return text + (_TEXTS("data.never_measured") if scene.motif.graph.latent else "")
 
 
@@ -244,11 +237,9 @@ def _measurements(scene: Scene, shown: Observation) -> str:
         f"{_column(scene.variables[node])}: {len(shown.bundles[node].measurements)} columns"
         for node in nodes
     ]
-    text = _TEXTS(
-        "measurements.text", measurements=bullets(measured), record=scene.narration.telling.record
-    )
-    names = ", ".join(scene.name(node) for node in nodes)
-    rows = f"{len(shown.chosen):,}"
+    record, rows = scene.narration.telling.record, f"{len(shown.chosen):,}"
+    text = _TEXTS("measurements.text", measurements=bullets(measured), record=record)
+    names = ", ".join(map(scene.name, nodes))
     return text + _TEXTS("measurements.calibration", rows=rows, variables=names)
 
 
