@@ -1,5 +1,6 @@
 """Hand the causalds track to the release machinery: parse, plan, build."""
 
+import fnmatch
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,14 +9,7 @@ from typing import Final
 from builder.release.attempts import Rejection, first_accepted
 from builder.splits.seeds import attempt_key, pick, stream
 from builder.splits.settings import TomlTable
-from builder.splits.track import (
-    BuiltInstance,
-    ExamFiles,
-    Floors,
-    InstanceSpec,
-    Row,
-    Track,
-)
+from builder.splits.track import BuiltInstance, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.stories.llm.settings import table_without_places
 from builder.tracks.causalds import rows
 from builder.tracks.causalds.ask import ASKERS
@@ -126,22 +120,18 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
 
 def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
     """Return (variant, question) of all eligible tasks, of a private scene one at random."""
-    plan, wanted = scene.plan, scene.plan.questions.wanted
-    able, family = hosted_variants(plan), str(plan.questions.variant).partition(".")[0]
-    if plan.questions.variant is not None and attempt < FAMILY_ATTEMPTS:
-        whole = attempt >= VARIANT_ATTEMPTS
-        able = [
-            name
-            for name in able
-            if name == plan.questions.variant or (whole and name.startswith(f"{family}."))
-        ]
+    variant, wanted = scene.plan.questions.variant, scene.plan.questions.wanted
+    able = hosted_variants(scene.plan)
+    if variant is not None and attempt < FAMILY_ATTEMPTS:
+        family = f"{variant.partition('.')[0]}.*"
+        able = fnmatch.filter(able, variant if attempt < VARIANT_ATTEMPTS else family)
     suffix = "" if view == CLEAN.name else f"/{view}"
     found = [
         (name, question)
         for name in able
         for question in ASKERS[name](scene, stream(scene.key, f"order/{name}{suffix}"))
     ]
-    if plan.questions.variant is None:
+    if variant is None:
         return found
     if wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == wanted]

@@ -169,7 +169,7 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
         without = {one_is_apart(*motif.effect, z) for z in motif.other_nodes}
-        return (*((zero,) if True in without else ()), *(others if False in without else ()))
+        return (zero,) * (True in without) + others * (False in without)
 
     return classes
 
@@ -181,13 +181,9 @@ def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
 
 def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
     """Return the classes of an effect by plan: ``zero`` without a directed path."""
-
-    def classes(plan: ScenePlan) -> tuple[str, ...]:
-        if not identifiable(plan):
-            return (unknown,)
-        return others if has_directed_path(plan) else (zero,)
-
-    return classes
+    return lambda plan: (
+        (unknown,) if not identifiable(plan) else others if has_directed_path(plan) else (zero,)
+    )
 
 
 def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
@@ -195,7 +191,7 @@ def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         found = natural_verdicts_asked(plan)
-        return (*(others if any(found) else ()), *(() if all(found) else (unknown,)))
+        return others * any(found) + (unknown,) * (not all(found))
 
     return classes
 
@@ -212,8 +208,7 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
     """Return "True" if a variable opens a path, "False" if the association vanishes given one."""
-    present, absent = has_path_opener(plan), association_vanishes(plan)
-    return (*(("True",) if present else ()), *(("False",) if absent else ()))
+    return ("True",) * has_path_opener(plan) + ("False",) * association_vanishes(plan)
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:

@@ -160,18 +160,13 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Return the names of a scene's variables and its story. ``key`` seeds the words. Raises
     :class:`Rejection` where a model fails, ``ValueError`` (our bug) for confusable names."""
-    subject = SceneToTell(
-        plan.structure.query.graph,
-        plan.structure.kinds,
-        plan.telling.naming,
-        plan.telling.seeds,
-        plan.telling.stored,
-    )
+    own, told = plan.structure, plan.telling
+    subject = SceneToTell(own.query.graph, own.kinds, told.naming, told.seeds, told.stored)
     try:
-        if plan.telling.llm is None:
-            narration = VERBALISERS[plan.telling.words](subject, key)
+        if told.llm is None:
+            narration = VERBALISERS[told.words](subject, key)
         else:
-            narration = tell_scene(subject, plan.telling.llm, key)
+            narration = tell_scene(subject, told.llm, key)
     except NarrationFailed as failure:
         raise Rejection(str(failure), words=True) from None
     alike = confusable([variable.name for variable in narration.variables.values()])
