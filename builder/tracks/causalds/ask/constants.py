@@ -5,7 +5,7 @@ that are right.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import combinations, permutations, product
 from typing import Final, assert_never
 
 from builder.splits.track import InstanceSpec
@@ -132,10 +132,9 @@ def _as_text(value: object) -> str:
 
 def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
     """Return every ordered pair of names as an edge, or unordered if direction does not count."""
-    directed = task.shape.name == "edges"
-    ends = ("from", "to") if directed else ("a", "b")
-    pairs = ((a, b) for a, b in product(names, repeat=2) if (a != b if directed else a < b))
-    return [dict(zip(ends, pair, strict=True)) for pair in pairs]
+    if task.shape.name == "edges":
+        return [{"from": a, "to": b} for a, b in permutations(names, 2)]
+    return [{"a": a, "b": b} for a, b in combinations(names, 2)]
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:

@@ -126,11 +126,6 @@ def mediators(graph: Graph, x: str, y: str) -> set[str]:
     return _causal_nodes(graph, x, y) - {y}
 
 
-def is_independent(graph: Graph, x: str, y: str, z: str) -> bool:
-    """Tell whether the graph makes X independent of {Y, Z}."""
-    return bool(nx.is_d_separator(graph, {x}, {y, z}, set()))
-
-
 def opens_path(graph: Graph, x: str, y: str, z: str) -> bool:
     """Tell whether `z` opens a blocked path from `x` to `y` that is not directed that way."""
     skeleton = graph.to_undirected()

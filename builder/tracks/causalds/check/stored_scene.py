@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import networkx as nx
-import numpy as np
 
 from builder.equations.association import CORRELATION_BOUND, SPREAD_BOUND
 from builder.equations.quantities import EFFECT_BOUND
@@ -91,54 +90,46 @@ TOLERANCE: Final = 5.0
 
 _ROUNDING: Final = 1e-8
 
-Stored = Mapping[str, Any]
-Bound = Callable[[float], float]
-Comparison = tuple[str, Stored, Estimate | None, Bound]
-"""Name, as stored, found again (None: zero by the graph), largest standard error of a value."""
 
-
-def audit_quantities(scene: StoredScene) -> list[str]:
-    """Return the problems of the stored quantities, each after its name. Empty where all agree."""
+def audit_quantities(scene: StoredScene) -> Iterator[str]:
+    """Yield the problems of the stored quantities, each after its name."""
     told = scene.record["quantities"]
     observed = {v for v in scene.graph if v not in scene.latent} - {scene.x, scene.y}
     for kind in ("partial", "change"):
         if set(told[kind]) != observed:
-            given = f"{sorted(told[kind])}, not {sorted(observed)}"
-            return [f"{kind} correlations are given {given}"]
-    problems = []
-    rows = list(_associations(scene, sorted(observed)))
+            yield f"{kind} correlations are given {sorted(told[kind])}, not {sorted(observed)}"
+            return
+    yield from _audit_associations(scene, sorted(observed))
     for name in ("ate", "ett", "nde", "nie"):
         identifiable = scene.verdicts[name]
         if (told[name] is not None) is not identifiable:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
-            problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
+            yield f"{name}: {wrong[0]}, derived {wrong[1]}"
         elif identifiable:
-            rows.append(
-                (name, told[name], _effect(scene, name), lambda v: EFFECT_BOUND * (1 + abs(v)))
-            )
-    for name, stored, found, bound in rows:
-        problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
-    return problems
+            found = _effect(scene, name)
+            yield from _compare(name, told[name], found, lambda v: EFFECT_BOUND * (1 + abs(v)))
 
 
-def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
-    """Yield the problems of a stored quantity: ``found`` is None if it is zero by the graph."""
+def _compare(
+    name: str, stored: Mapping[str, Any], found: Estimate | None, bound: Callable[[float], float]
+) -> Iterator[str]:
+    """Yield the problems of a stored quantity: ``found`` is None if it is zero by the graph,
+    ``bound`` gives the largest standard error of a value."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
-        yield "no value is published"
+        yield f"{name}: no value is published"
         return
     if found is None:
         if not (value == 0.0 and se == 0.0 and source == "structural_zero"):
-            yield f"{value} ({source}), zero by the graph"
+            yield f"{name}: {value} ({source}), zero by the graph"
         return
     if source == "structural_zero":
-        yield "called a structural zero, but the graph does not make it one"
+        yield f"{name}: called a structural zero, but the graph does not make it one"
     if not se <= bound(value):
-        yield f"standard error {se:g} above its bound {bound(value):g}"
-    if not np.isfinite(value) or abs(value - found.value) > _largest_difference(
-        value, se, found.se
-    ):
-        yield f"published {value:.6g}, found {found.value:.6g} ± {found.se:.2g}"
+        yield f"{name}: standard error {se:g} above its bound {bound(value):g}"
+    most = _largest_difference(value, se, found.se)
+    if not math.isfinite(value) or abs(value - found.value) > most:
+        yield f"{name}: published {value:.6g}, found {found.value:.6g} ± {found.se:.2g}"
 
 
 def _largest_difference(value: float, *errors: float) -> float:
@@ -146,22 +137,22 @@ def _largest_difference(value: float, *errors: float) -> float:
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
 
 
-def _associations(scene: StoredScene, observed: list[str]) -> Iterator[Comparison]:
-    """Yield comparisons of correlation, outcome's sd and, by observed node, partial and change."""
+def _audit_associations(scene: StoredScene, observed: list[str]) -> Iterator[str]:
+    """Yield problems of correlation, outcome's sd and, by observed node, partial and change."""
     told, population = scene.record["quantities"], scene.population
-    graph, x, y = scene.graph, scene.x, scene.y
-    independent = audit_graph.is_independent
-    unrelated = nx.is_d_separator(graph, {x}, {y}, set())
-    marginal = None if unrelated else population.correlation(x, y)
-    yield "association", told["association"], marginal, lambda v: CORRELATION_BOUND
-    yield "outcome_sd", told["outcome_sd"], population.sd(y), lambda v: SPREAD_BOUND * v
+    graph, x, y, separated = scene.graph, scene.x, scene.y, nx.is_d_separator
+    marginal = None if separated(graph, {x}, {y}, set()) else population.correlation(x, y)
+    yield from _compare("association", told["association"], marginal, lambda v: CORRELATION_BOUND)
+    sd = population.sd(y)
+    yield from _compare("outcome_sd", told["outcome_sd"], sd, lambda v: SPREAD_BOUND * v)
     for z in observed:
-        apart = independent(graph, x, y, z) or independent(graph, y, x, z)
+        apart = separated(graph, {x}, {y, z}, set()) or separated(graph, {y}, {x, z}, set())
         found, moved = population.partial_and_change(x, y, z)
         partial = None if apart or _zero_by_form(scene, z, found) else found
-        yield f"partial given {z}", told["partial"][z], partial, lambda v: CORRELATION_BOUND
-        change = None if apart or independent(graph, z, x, y) else moved
-        yield f"change given {z}", told["change"][z], change, lambda v: CORRELATION_BOUND
+        change = None if apart or separated(graph, {z}, {x, y}, set()) else moved
+        for kind, estimate in (("partial", partial), ("change", change)):
+            name = f"{kind} given {z}"
+            yield from _compare(name, told[kind][z], estimate, lambda v: CORRELATION_BOUND)
 
 
 def _zero_by_form(scene: StoredScene, z: str, found: Estimate) -> bool:

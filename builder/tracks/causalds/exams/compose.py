@@ -157,14 +157,13 @@ def _few_alike(scenes: Iterable[Candidate]) -> list[Candidate]:
 
 @dataclass(slots=True)
 class _Balance:
-    """The tasks taken by a balanced exam. ``waiting`` are all tasks, taken ones too. ``due`` counts
-    the tasks wanted by kind of scene. With ``once`` no scene is asked twice."""
+    """The tasks taken by a balanced exam. ``waiting`` are the others. ``due`` counts the tasks
+    wanted by kind of scene. With ``once`` no scene is asked twice."""
 
     waiting: TasksByLabel
     due: Counter[str]
     once: bool
     picks: list[Pick] = field(default_factory=list)
-    _taken: set[str] = field(default_factory=set)
     _scenes: Counter[str] = field(default_factory=Counter)
     _views: Counter[str] = field(default_factory=Counter)
     _domains: Counter[str] = field(default_factory=Counter)
@@ -174,16 +173,16 @@ class _Balance:
         is none. Prefer the scene least asked, then a domain that is asked less than others, then a
         kind that is due, then the view least used."""
         able = [
-            (scene, task)
+            pick
             for label in labels
-            for scene, task in self.waiting[variant][label]
-            if task.name not in self._taken and not (self.once and self._scenes[scene.instance_id])
+            for pick in self.waiting[variant][label]
+            if not (self.once and self._scenes[pick[0].instance_id])
         ]
         if not able:
             return False
-        scene, task = min(able, key=self._cost)
-        self.picks.append((scene, task))
-        self._taken.add(task.name)
+        scene, task = chosen = min(able, key=self._cost)
+        self.picks.append(chosen)
+        self.waiting[variant][task.label].remove(chosen)
         self._scenes[scene.instance_id] += 1
         self._views[task.view] += 1
         self._domains[scene.traits["domain"]] += 1

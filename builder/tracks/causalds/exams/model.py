@@ -10,7 +10,7 @@
   ablations may be restricted: A.13 asks identifiable targets from data, numbers alone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Final, Literal, Self
 
@@ -73,11 +73,6 @@ class Strength(TomlModel):
     rung: _Strength = 1.0
     variant: _Strength = 1.0
     view: _Strength = 1.0
-
-
-def weights_by_name(rows: Iterable[FamilyRow | ViewRow]) -> dict[str, Weights]:
-    """Return the weights of every structure (or family, for views) that has a row."""
-    return {name: row.weights for row in rows for name in row.of}
 
 
 def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:

@@ -36,7 +36,6 @@ from builder.tracks.causalds.exams.model import (
     OTHERWISE,
     ComposedExam,
     Weights,
-    weights_by_name,
 )
 from grader.errors import UsageError
 
@@ -82,7 +81,7 @@ def family_weights(model: ComposedExam, structure: str) -> Weights:
     if model.counts:
         counts = model.counts[structure]
         return {family: count / sum(counts.values()) for family, count in counts.items()}
-    rows = weights_by_name(model.families)
+    rows = {name: row.weights for row in model.families for name in row.of}
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
     return _tilt(prior, model, model.strength.rung, lambda family: _RUNGS[family] - 2.0)
@@ -99,7 +98,7 @@ def variant_weights(model: ComposedExam, family: str) -> Weights:
 def view_weights(model: ComposedExam, family: str, there: Collection[str]) -> Weights:
     """Return P(view | family), tilted, over the views ``there``; uniform where none has weight."""
     order = list(VIEWS)
-    prior = weights_by_name(model.views).get(family, {})
+    prior = {name: row.weights for row in model.views for name in row.of}.get(family, {})
     kept = {view: prior.get(view, 0.0) for view in there}
     if not any(kept.values()):
         kept = dict.fromkeys(there, 1.0)
