@@ -28,7 +28,7 @@ from builder.tracks.causalds.exams.candidates import (
 from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
-from builder.tracks.causalds.make.observe import observe
+from builder.tracks.causalds.make.observe import Observation, observe
 from builder.tracks.causalds.make.scene import Scene, draw_rows, narrate, sample_hidden_world
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, composition_table, plan_scenes
@@ -106,26 +106,21 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int) -> dict[str, list[Row]
     narration = narrate(plan, words)
     scene = Scene(plan, world, truths, narration, draw_rows(plan, key, world), key)
     views = [observe(scene, view, key) for view in plan.questions.views]
-    asked = [
-        (
-            shown,
-            _questions(replace(scene, replaced=frozenset(shown.bundles)), shown.view.name, attempt),
-        )
-        for shown in views
-    ]
+    asked = [(shown, _questions(scene, shown, attempt)) for shown in views]
     if not all(questions for _, questions in asked):
         raise Rejection("planned task not eligible")
     return rows.instance_rows(spec, scene, attempt, asked)
 
 
-def _questions(scene: Scene, view: str, attempt: int) -> list[tuple[str, Question]]:
+def _questions(scene: Scene, shown: Observation, attempt: int) -> list[tuple[str, Question]]:
     """Return (variant, question) of all eligible tasks, of a private scene one at random."""
+    scene = replace(scene, replaced=frozenset(shown.bundles))
     variant, wanted = scene.plan.questions.variant, scene.plan.questions.wanted
     able = hosted_variants(scene.plan)
     if variant is not None and attempt < FAMILY_ATTEMPTS:
         family = f"{variant.partition('.')[0]}.*"
         able = fnmatch.filter(able, variant if attempt < VARIANT_ATTEMPTS else family)
-    suffix = "" if view == CLEAN.name else f"/{view}"
+    suffix = "" if shown.view.name == CLEAN.name else f"/{shown.view.name}"
     found = [
         (name, question)
         for name in able

@@ -6,18 +6,12 @@ NDE is asked about where the treatment affects the outcome directly, the NIE whe
 between. Neither is then zero by the graph.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from builder.equations.quantities import (
-    EFFECT_MARGIN,
-    TIE_BAND,
-    Quantity,
-    clear_dominance,
-    clear_effect_sign,
-)
+from builder.equations.quantities import EFFECT_MARGIN, TIE_BAND, clear_dominance, clear_effect_sign
 from builder.graphs.graph import LatentDAG
 from builder.graphs.identification import (
     forbidden_controls,
@@ -151,20 +145,15 @@ def _adjustment(
     return Question({**ends(scene), "available": available}, truth, slots=slots)
 
 
-def _effects_of(family: str, scene: Scene) -> dict[str, Quantity | None]:
-    """Return a family's effects by name: None if not identifiable, no "NDE" without the edge."""
-    truths = scene.truths
-    if family == "effect_estimate":
-        return {"ATE": truths.ate}
-    if family == "counterfactual_effect":
-        return {"ETT": truths.ett}
-    return {**({"NDE": truths.nde} if has_direct_effect(scene.plan) else {}), "NIE": truths.nie}
-
-
-def _ask(form: str, family: str, scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Yield a question for each effect of a family, as "point", "interval" or "sign" (``form``)."""
-    natural = family == "mediation_effect"
-    for name, value in _effects_of(family, scene).items():
+def _ask(
+    form: str, effects: Sequence[str], scene: Scene, rng: np.random.Generator
+) -> Iterator[Question]:
+    """Yield a question for each of ``effects``, as "point", "interval" or "sign" (``form``). The
+    NDE is not asked without the edge."""
+    for name in effects:
+        if name == "NDE" and not has_direct_effect(scene.plan):
+            continue
+        natural, value = name in ("NDE", "NIE"), getattr(scene.truths, name.lower())
         inputs, truth = _inputs(scene), Truth(quantity=value, should_abstain=value is None)
         if natural:
             inputs["estimand"] = name
@@ -184,13 +173,13 @@ def _ask(form: str, family: str, scene: Scene, rng: np.random.Generator) -> Iter
         yield Question(inputs, truth, name if natural else "", slots, words)
 
 
-for _family, _names in (
-    ("effect_estimate", ("ate_point", "ate_uq_95", "ate_sign_only")),
-    ("counterfactual_effect", ("effect_point", "effect_uq_95", "sign_only")),
-    ("mediation_effect", ("effect_point", "effect_uq_95", "sign_only")),
+for _family, _effects, _names in (
+    ("effect_estimate", ("ATE",), ("ate_point", "ate_uq_95", "ate_sign_only")),
+    ("counterfactual_effect", ("ETT",), ("effect_point", "effect_uq_95", "sign_only")),
+    ("mediation_effect", ("NDE", "NIE"), ("effect_point", "effect_uq_95", "sign_only")),
 ):
     for _name, _form in zip(_names, ("point", "interval", "sign"), strict=True):
-        asks(f"{_family}.{_name}")(partial(_ask, _form, _family))
+        asks(f"{_family}.{_name}")(partial(_ask, _form, _effects))
 
 
 @asks("effect_estimate.ate_vs_assoc_sign_match")

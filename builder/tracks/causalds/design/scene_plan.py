@@ -71,12 +71,8 @@ VIEWS: Final[Mapping[str, View]] = {
 """The views with their default settings, easiest first."""
 
 
-@lru_cache(maxsize=256)
-def _graph(
-    nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...], latent: tuple[str, ...]
-) -> LatentDAG:
-    """Return the graph. It is cached because a plan is asked for it again and again."""
-    return LatentDAG(nodes, edges, frozenset(latent))
+_graph: Final = lru_cache(maxsize=256)(LatentDAG)
+"""Cached because a plan is asked for its graph again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,7 @@ class Structure:
     @property
     def query(self) -> Motif:
         """The graph with its treatment and outcome, under the name of its motif."""
-        graph = _graph(self.nodes, self.edges, self.latent)
+        graph = _graph(self.nodes, self.edges, frozenset(self.latent))
         return Motif(self.motif, graph, self.treatment, self.outcome)
 
     @staticmethod

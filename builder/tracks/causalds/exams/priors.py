@@ -30,13 +30,7 @@ from builder.splits.track import VARIED_FROM, Candidate
 from builder.tracks.causalds.design.eligibility import ELIGIBILITY, VARIANTS
 from builder.tracks.causalds.design.scene_plan import VIEWS
 from builder.tracks.causalds.design.shares import largest_remainder
-from builder.tracks.causalds.exams.model import (
-    FAMILIES,
-    GRAFTED,
-    OTHERWISE,
-    ComposedExam,
-    Weights,
-)
+from builder.tracks.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ComposedExam, Weights
 from grader.errors import UsageError
 
 _RUNGS: Final = {variant.family: variant.rung for variant in VARIANTS.values()}

@@ -47,12 +47,7 @@ from builder.tracks.causalds.design.shares import (
 from builder.tracks.causalds.exams.candidates import planned_candidates
 from builder.tracks.causalds.exams.compose import Classes, classes_of, compose
 from builder.tracks.causalds.exams.model import ExamModel
-from builder.tracks.causalds.plan.blueprint import (
-    CATALOGUE,
-    PLANTED_FROM,
-    Composition,
-    draw_motifs,
-)
+from builder.tracks.causalds.plan.blueprint import CATALOGUE, PLANTED_FROM, Composition, draw_motifs
 from builder.tracks.causalds.plan.config import SceneSettings
 from builder.tracks.causalds.plan.names import (
     add_model_tellings,
@@ -84,29 +79,29 @@ def plan_scenes(
     ``UsageError`` that names the key of a quota that no scenes can meet."""
     streams = partial(plan_stream, count_root, TRACK_NAME, split)
     rng = streams("plan")
+    where = f"splits.{split}.{TRACK_NAME}"
     if config.stored_scenes and private:
-        where = f"splits.{split}.{TRACK_NAME}.words"
-        raise UsageError(f"{where}: stored stories are public; use other words in a private split")
+        what = "stored stories are public; use other words in a private split"
+        raise UsageError(f"{where}.words: {what}")
     try:
         plans = _for_exams(config, rng, split, count_root) or _plans(config, rng)
     except Fault as problem:
-        where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-        raise UsageError(f"{where}: {problem}") from None
+        raise UsageError(f"{where}.{problem.key}: {problem}") from None
     if not config.exams:
         plans = _with_vanishing_association(rng, plans)
     if private and not config.exams:
         even = ExamModel(kind="balanced", tasks=len(plans))
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/plan/variants")
-        plans = _compose_private(None, even, plans, key, f"splits.{split}.{TRACK_NAME}")
+        plans = _compose_private(None, even, plans, key, where)
     plans = random_order(rng, plans)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, streams, split, private)
     if config.tellings and not private:
-        where = f"splits.{split}.causalds.tellings"
+        at_key = f"{where}.tellings"
         if isinstance(config.tellings, str):
-            plans = add_model_tellings(plans, count_root, where)
+            plans = add_model_tellings(plans, count_root, at_key)
         else:
-            plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, where)
+            plans = add_tellings(plans, config.tellings, streams("tellings"), count_root, at_key)
     if config.llm is not None:
         dealer = Dealer(config.llm, streams("llm"))
         for place, plan in enumerate(plans):
