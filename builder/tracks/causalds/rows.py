@@ -58,7 +58,9 @@ def instance_rows(
             row = rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=view)
             found["causalds"].append(row)
             quantity = truth.quantity
-            number = None if quantity is None else rows.TrueValue(**_rounded(asdict(quantity)))
+            number = (
+                None if quantity is None else rows.TrueValue(**_round_numbers(asdict(quantity)))
+            )
             place = name, spec.instance_id, label, truth.target, number
             row = rows.truth_row(*place, should_abstain=truth.should_abstain)
             found["causalds_truth"].append(row)
@@ -68,7 +70,7 @@ def instance_rows(
                 "instance_id": spec.instance_id,
                 "outcome": scene.outcome.name,
                 "kind": scene.outcome.kind,
-                "values": scene.held_out,
+                "values": scene.rows[scene.motif.outcome][scene.plan.equations.train :],
             }
             found["causalds_labels"] = [labels]
     views = [shown for shown, _ in asked]
@@ -107,7 +109,7 @@ def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
     """Return ``world_json``: enough to regenerate and to audit a scene."""
-    narration, quantities = scene.narration, _rounded(asdict(scene.truths))
+    narration, quantities = scene.narration, _round_numbers(asdict(scene.truths))
     levels = quantities.pop("levels")
     return {
         "plan": scene.plan.record(),
@@ -128,12 +130,12 @@ def _world(
     }
 
 
-def _rounded(found: Any) -> Any:
+def _round_numbers(found: Any) -> Any:
     """Return JSON of quantities, their values and standard errors rounded as they are released."""
     if not isinstance(found, dict):
         return found
     return {
-        key: round_truth(one) if key in ("value", "se") else _rounded(one)
+        key: round_truth(one) if key in ("value", "se") else _round_numbers(one)
         for key, one in found.items()
     }
 

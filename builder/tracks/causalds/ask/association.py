@@ -209,6 +209,7 @@ def _prediction(
     labels themselves are in ``causalds_labels``."""
     kind, rows = scene.outcome.kind, scene.plan.equations.test
     measured = scene.motif.outcome in scene.replaced
+    sd = float(scene.rows[scene.motif.outcome][-rows:].astype(np.float64).std())
     return Question(
         {
             "outcome": scene.outcome.name,
@@ -220,7 +221,7 @@ def _prediction(
         Truth(
             {
                 "kind": kind,
-                "sd": round_truth(float(scene.held_out.astype(np.float64).std())),
+                "sd": round_truth(sd),
                 "rows": rows,
             }
         ),

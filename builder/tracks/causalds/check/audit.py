@@ -122,17 +122,14 @@ _STATE: Final = "is open"
 def read_scene_story(world_row: Row, scene_row: Row) -> StoryReading:
     """Return where the story of ``scene_row`` tells otherwise than the graph of ``world_row``. It
     is certain only of what was told by rules, not of a language model's text."""
-    return _reading(world_row["world_json"], scene_row["story"])
+    return _read_story(world_row["world_json"], scene_row["story"])
 
 
-@lru_cache(maxsize=2)
-def _reading(world_json: str, story: str) -> StoryReading:
-    """Return where a story differs from its world, cached: the views of a scene share it."""
+@lru_cache(maxsize=2)  # the views of a scene share their story
+def _read_story(world_json: str, story: str) -> StoryReading:
     record = json.loads(world_json)
-    return StoryReading(
-        tuple(_story_problems(record, story)),
-        certain=record["plan"]["telling"]["words"] not in BY_MODEL,
-    )
+    by_rules = record["plan"]["telling"]["words"] not in BY_MODEL
+    return StoryReading(tuple(_story_problems(record, story)), certain=by_rules)
 
 
 def _story_problems(record: Row, story: str) -> Iterator[str]:

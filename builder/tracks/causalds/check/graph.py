@@ -29,7 +29,7 @@ def valid_adjustment_sets(
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
     first_edges = [(x, child) for child in graph.successors(x) if child in on_paths]
-    back_door = _without(graph, [], first_edges)
+    back_door = _hide_parts(graph, [], first_edges)
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
     return [
         chosen
@@ -62,7 +62,7 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     edges into X are cut and every node of F reaches F' inside F. For each F' the largest candidate
     F is found by alternately shrinking to the ancestors of F' and to the district of F'."""
     directed, bidirected = project(graph, latent)
-    cut = _without(directed, [], directed.in_edges(x))
+    cut = _hide_parts(directed, [], directed.in_edges(x))
     relevant = _reaching(cut, {y}) - {x}
     return any(
         x in _largest_forest(directed, bidirected, inner)
@@ -113,10 +113,10 @@ def _is_natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str
         return False
     if not (graph.has_edge(x, y) and mediators(graph, x, y)):
         return True
-    if nx.has_path(_without(graph.subgraph({x, y, *latent}), [], [(x, y)]), x, y):
+    if nx.has_path(_hide_parts(graph.subgraph({x, y, *latent}), [], [(x, y)]), x, y):
         return False
     directed, bidirected = project(graph, latent)
-    kept = _reaching(_without(directed, [x], []), {y})
+    kept = _reaching(_hide_parts(directed, [x], []), {y})
     district = nx.node_connected_component(bidirected.subgraph(kept), y)
     return not any(child in district and child != y for child in directed.successors(x))
 
@@ -181,18 +181,20 @@ def _largest_forest(
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether a non-empty observed set meets the front-door criterion (Pearl 1995, def. 3)."""
-    without_x_effects = _without(graph, [], graph.out_edges(x))
+    without_x_effects = _hide_parts(graph, [], graph.out_edges(x))
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
     return any(
         chosen
-        and not nx.has_path(_without(graph, chosen, []), x, y)
+        and not nx.has_path(_hide_parts(graph, chosen, []), x, y)
         and nx.is_d_separator(without_x_effects, {x}, set(chosen), set())
-        and nx.is_d_separator(_without(graph, [], graph.out_edges(chosen)), set(chosen), {y}, {x})
+        and nx.is_d_separator(
+            _hide_parts(graph, [], graph.out_edges(chosen)), set(chosen), {y}, {x}
+        )
         for chosen in _subsets(candidates)
     )
 
 
-def _without(graph: Graph, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> Graph:
+def _hide_parts(graph: Graph, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> Graph:
     """Return a view of the graph that hides some nodes and edges."""
     return cast(Graph, nx.restricted_view(graph, nodes, edges))
 

@@ -118,14 +118,10 @@ class ExamModel(TomlModel):
 
 
 class ComposedExam(ExamModel):
-    """The file of a composed exam. ``families`` gives a structure its weights of families,
-    ``variants`` a family its weights of variants (equal ones where it has none), ``views`` a family
-    its weights of views. ``difficulty`` d in [0, 1] tilts all three with their ``strength``: above
-    0.5 to the harder ones, below to the easier ones. At 0.5 it changes nothing.
-
-    In place of ``families``, ``counts`` says how many tasks of each family are asked of scenes of
-    each structure (a motif, or ``grafted_<k>``), and ``unidentifiable`` (None: any) of how many
-    tasks the scene's ATE is not identifiable."""
+    """The file of a composed exam (``docs/causalds-exams.md``). ``families`` are weights given the
+    structure, ``variants`` and ``views`` given the family; ``difficulty`` tilts all three. In place
+    of ``families``, ``counts`` are numbers of tasks by structure (a motif, or ``grafted_<k>``) and
+    family, and ``unidentifiable`` (None: any) that of tasks without an identifiable ATE."""
 
     kind: Literal["composed"]
     difficulty: Share = 0.5

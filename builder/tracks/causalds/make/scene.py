@@ -73,11 +73,6 @@ class Scene:
         return self.plan.structure.query
 
     @property
-    def held_out(self) -> Column:
-        """The outcome in the held-out rows, in their order."""
-        return self.rows[self.motif.outcome][self.plan.equations.train :]
-
-    @property
     def variables(self) -> Mapping[str, Variable]:
         """The story variables by node."""
         return self.narration.variables

@@ -102,12 +102,9 @@ class _StoredTable(TomlModel):
 
 
 class _Table(Composition):
-    """The keys of the table, completed by its preset: how many scenes, of what size and make.
-
-    ``treatment_binary`` and ``outcome_binary`` are shares of scenes. ``words`` names the
-    verbaliser, set up by ``llm`` or ``stored`` where it is that one. ``tellings`` scenes are told
-    four ways (with public truth only); with ``"llm"`` all are, each time by the model.
-    """
+    """The keys of the table, completed by its preset: how many scenes, of what size and make
+    (``docs/causalds-scenes.md``). ``words`` names the verbaliser, set up by ``llm`` or ``stored``
+    where it is that one. ``tellings`` scenes are told four ways, with ``"llm"`` all are."""
 
     scenes: int = Field(ge=1, le=_MOST)
     rows: RowCounts = Field(
