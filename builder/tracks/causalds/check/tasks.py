@@ -127,7 +127,6 @@ def _label_truth(*answers: object, abstain: bool = False) -> SecondTruth:
 
 
 def _verdict(identifiable: bool) -> SecondTruth:
-    """Return the truth of whether an effect is identifiable. False counts as abstaining."""
     return _label_truth(identifiable, abstain=not identifiable)
 
 

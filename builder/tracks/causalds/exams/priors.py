@@ -145,7 +145,10 @@ def deal_cells(
     """Return each scene's cell, given its structure and its tasks (at least one) in views
     ``there``. With ``again``, a deal that may give one label to many scenes is dealt again, up to
     ``_DEALS`` times. Without, what is asked does not depend on answers."""
-    labels = [_labels(scene) for scene in scenes]
+    labels: list[dict[Cell, set[str]]] = [defaultdict(set) for _ in scenes]
+    for scene, own in zip(scenes, labels, strict=True):
+        for task in scene.tasks:
+            own[Cell(task.variant, task.view)].add(task.label)
     structures = [scene.traits["structure"] for scene in scenes]
     offered = [list(dict.fromkeys(cell.variant for cell in cells)) for cells in labels]
     cells: list[Cell] = []
@@ -158,13 +161,6 @@ def deal_cells(
         if not any(len(c) >= VARIED_FROM and one_label(key, c) for key, c in asked.items()):
             break
     return cells
-
-
-def _labels(scene: Candidate) -> dict[Cell, set[str]]:
-    found: dict[Cell, set[str]] = defaultdict(set)
-    for task in scene.tasks:
-        found[Cell(task.variant, task.view)].add(task.label)
-    return found
 
 
 def _deal_variants(
