@@ -122,7 +122,7 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
         return False
     # In a linear model with independent errors separation given Z does it, whatever the errors.
     nodes = [world.node(v) for v in world.graph.ancestors((x, y, z))]
-    linear = all(node.affine is not None or not node.parents for node in nodes)
+    linear = all(node.coefficients is not None or not node.parents for node in nodes)
     return linear or affine_given(world, x, z) or affine_given(world, y, z)
 
 
@@ -133,12 +133,14 @@ def affine_given(world: World, v: str, z: str) -> bool:
     if v == z or world.node(z).kind == "binary" or world.graph.d_separated((v,), (z,)):
         return True
     nodes = [world.node(one) for one in world.graph.ancestors((v, z))]
-    if all(one.affine and one.noise and one.noise.family == "gauss" for one in nodes):
+    if all(
+        one.coefficients is not None and one.noise and one.noise.family == "gauss" for one in nodes
+    ):
         return True
     node = world.node(v)
     # Given its parents, V is independent of Z only if Z does not come after V.
     if not node.parents or v in world.graph.ancestors(z):
         return False
-    if MECHANISMS[node.mechanism].affine is None or node.grid is not None:
+    if not MECHANISMS[node.mechanism].affine or node.grid is not None:
         return False
     return all(affine_given(world, parent, z) for parent in node.parents)

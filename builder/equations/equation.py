@@ -6,16 +6,15 @@ continuous variable (to which noise is added), the probability of a binary one.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Kind = Literal["continuous", "binary"]
-Parameters = Mapping[str, float | tuple[float, ...]]
-"""Named parameters of one mechanism. Never mutated."""
+Parameters = Mapping[str, Any]
+"""Named parameters of one mechanism: numbers, and tuples of numbers. Never mutated."""
 
 PARAMETER_DIGITS: Final = 9
 """Significant digits of every parameter of a world: what is written is what is computed with."""
@@ -47,40 +46,22 @@ class Parent:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """The equation ``bias + sum(weight * parent)``, weights in the order of the parents."""
-
-    weights: tuple[float, ...]
-    bias: float
+Draw = Callable[[np.random.Generator, Sequence[Parent]], Parameters]
+"""Draws the parameters of a mechanism of these parents."""
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismFamily:
     """One family of structural equations: a draw of parameters, and the conditional mean for
-    columns of shape (n,), one per parent (a scalar without parents). ``affine`` gives the same
-    equation in affine form, for families that have one, ``slope`` the derivative of the mean in the
-    only parent, shape (n,) and 0 where cut off, for families that serve as measurements."""
+    columns of shape (n,), one per parent (a scalar without parents). An ``affine`` mean is
+    ``bias + sum(weights * parents)``. ``slope`` gives the derivative of the mean in the only
+    parent, shape (n,) and 0 where cut off, for families that serve as measurements."""
 
     kind: Kind
-    draw: Callable[[np.random.Generator, Sequence[Parent]], Parameters]
+    draw: Draw
     mean: Callable[[Parameters, Sequence[Array]], Array]
-    affine: Callable[[Parameters], Affine] | None = None
+    affine: bool = False
     slope: Callable[[Parameters, Array], Array] | None = None
-
-
-def scalar(parameters: Parameters, key: str) -> float:
-    """Return the parameter ``key``, which is one number."""
-    value = parameters[key]
-    assert not isinstance(value, tuple)
-    return value
-
-
-def vector(parameters: Parameters, key: str) -> tuple[float, ...]:
-    """Return the parameter ``key``, and assert that it is a tuple (of numbers)."""
-    value = parameters[key]
-    assert isinstance(value, tuple)
-    return value
 
 
 def draw_signed(rng: np.random.Generator, count: int, location: float, spread: float) -> Array:
@@ -108,16 +89,20 @@ def summary(value: float) -> float:
     return significant(value, SUMMARY_DIGITS)
 
 
+def rounded(value: float) -> float:
+    """Return a parameter to ``PARAMETER_DIGITS`` digits."""
+    return significant(value, PARAMETER_DIGITS)
+
+
 def round_parameters(parameters: Parameters) -> Parameters:
     """Return the parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
-    rounded = partial(significant, digits=PARAMETER_DIGITS)
     return {
         key: tuple(map(rounded, value)) if isinstance(value, tuple) else rounded(value)
         for key, value in parameters.items()
     }
 
 
-def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
+def input_scales(parents: Sequence[Parent]) -> Parameters:
     """Return ``standardise``'s parameters: each parent's mean, and its sd or, if larger, 1."""
     return {
         "centres": tuple(p.mean for p in parents),
@@ -125,10 +110,49 @@ def input_scales(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
     }
 
 
+Part = Callable[[np.random.Generator, int], Any]
+"""Draws one parameter of a family, given the number of parents."""
+
+
+def drawing(**parts: Part) -> Draw:
+    """Return a draw of parameters: scales of the inputs, and ``parts``, drawn in their order."""
+
+    def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
+        drawn = {key: part(rng, len(parents)) for key, part in parts.items()}
+        return {**input_scales(parents), **drawn}
+
+    return draw
+
+
+def constant(value: float) -> Part:
+    """Return a part that is this value for each parent."""
+    return lambda _, count: (value,) * count
+
+
+def signed(location: float, spread: float) -> Part:
+    """Return a part that draws N(±location, spread) for each parent."""
+    return lambda rng, count: floats(draw_signed(rng, count, location, spread))
+
+
+def strengths(low: float, high: float) -> Part:
+    """Return a part that draws ±U(low, high) for each parent."""
+    return lambda rng, count: floats(rng.choice((-1.0, 1.0), count) * rng.uniform(low, high, count))
+
+
+def uniform(low: float, high: float) -> Part:
+    """Return a part that draws U(low, high) for each parent."""
+    return lambda rng, count: floats(rng.uniform(low, high, count))
+
+
+def normal(spread: float) -> Part:
+    """Return a part that draws one N(0, spread)."""
+    return lambda rng, _: float(rng.normal(0.0, spread))
+
+
 def standardise(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
     """Return each parent's column as (column - centre) / scale, by ``parameters``."""
-    shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
-    return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]
+    scales = zip(columns, parameters["centres"], parameters["scales"], strict=True)
+    return [(column - centre) / scale for column, centre, scale in scales]
 
 
 def cut_off(location: Array) -> Array:

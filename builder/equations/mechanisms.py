@@ -1,7 +1,7 @@
 """The families of mechanisms, and the profiles that say which of them make up a world.
 
-A family is two functions (draw parameters; evaluate) and one row of ``MECHANISMS``. A row that is
-affine in the parents also says so, which opens closed forms (``builder.equations.quantities``).
+A family is one row of ``MECHANISMS``: a draw of parameters, in the order of drawing, and an
+evaluation. A row that is affine in the parents says so, which opens closed forms.
 A scene has one profile for its continuous variables and one for its binary ones, drawn
 independently (paper 3.1, A.2, A.7). Three continuous and two binary profiles stand for what corpora
 of equations and Boolean rules contain; the others are synthetic and cover further regimes.
@@ -12,45 +12,110 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from builder.equations import curves, switches
-from builder.equations.equation import MechanismFamily
+import numpy as np
+
+from builder.equations import families
+from builder.equations.equation import (
+    MechanismFamily,
+    constant,
+    draw_signed,
+    drawing,
+    floats,
+    normal,
+    signed,
+    strengths,
+    uniform,
+)
 from builder.equations.noise import NOISE_FAMILIES
+
+_continuous: Final = partial(MechanismFamily, "continuous")
+_binary: Final = partial(MechanismFamily, "binary")
+
+
+def _pairs(rng: np.random.Generator, count: int) -> tuple[float, ...]:
+    """Draw up to two disjoint pairs of parents: indices, pair after pair."""
+    return floats(rng.permutation(count)[: 2 * min(2, count // 2)])
+
+
+def _products(rng: np.random.Generator, count: int) -> tuple[float, ...]:
+    """Draw the weight N(±0.3, 0.2) of the product of each of these pairs."""
+    return floats(draw_signed(rng, min(2, count // 2), 0.3, 0.2))
 
 
 def _gate(conjunctions: tuple[float, ...], negation: float) -> MechanismFamily:
-    draw = partial(switches.draw_gate, conjunctions, negation)
-    return MechanismFamily("binary", draw, switches.gate_mean)
+    return _binary(partial(families.draw_gate, conjunctions, negation), families.gate_mean)
 
+
+_HALVES: Final = {"strengths": strengths(0.5, 1.5), "halves": uniform(0.5, 2.0)}
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
-    "linear_additive": MechanismFamily(
-        "continuous", curves.draw_linear, curves.linear_mean, curves.as_affine
+    "linear_additive": _continuous(families.draw_linear, families.linear_mean, affine=True),
+    "handcrafted": _continuous(
+        drawing(
+            weights=signed(0.8, 0.4),
+            bias=normal(0.5),
+            pairs=_pairs,
+            products=_products,
+            bends=signed(0.5, 0.3),
+            shifts=constant(0.0),  # measurements have some, and squares
+            squares=constant(0.0),
+        ),
+        families.handcrafted_mean,
+        slope=families.handcrafted_slope,
     ),
-    "handcrafted": MechanismFamily(
-        "continuous",
-        curves.draw_handcrafted,
-        curves.handcrafted_mean,
-        slope=curves.handcrafted_slope,
+    "product": _continuous(
+        drawing(strength=lambda rng, _: strengths(0.5, 1.5)(rng, 1)[0], bias=normal(0.5)),
+        families.product_mean,
     ),
-    "product": MechanismFamily("continuous", curves.draw_product, curves.product_mean),
-    "saturating": MechanismFamily("continuous", curves.draw_saturating, curves.response_mean),
-    "cooperative": MechanismFamily("continuous", curves.draw_cooperative, curves.response_mean),
-    "rational": MechanismFamily("continuous", curves.draw_rational, curves.rational_mean),
-    "power": MechanismFamily("continuous", curves.draw_power, curves.power_mean),
-    "exp_log": MechanismFamily("continuous", curves.draw_exp_log, curves.exp_log_mean),
-    "piecewise": MechanismFamily("continuous", curves.draw_piecewise, curves.piecewise_mean),
-    "neural": MechanismFamily(
-        "continuous", curves.draw_neural, curves.neural_mean, slope=curves.neural_slope
+    "saturating": _continuous(
+        drawing(**_HALVES, powers=constant(1.0), bias=normal(0.5)), families.response_mean
     ),
-    "logistic": MechanismFamily("binary", switches.draw_logistic, switches.logistic_mean),
-    "shifted_logistic": MechanismFamily(
-        "binary",
-        switches.draw_shifted_logistic,
-        switches.shifted_logistic_mean,
-        slope=switches.shifted_logistic_slope,
+    "cooperative": _continuous(
+        drawing(powers=uniform(1.5, 4.0), **_HALVES, bias=normal(0.5)), families.response_mean
     ),
-    "sharp_threshold": MechanismFamily(
-        "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
+    "rational": _continuous(
+        drawing(
+            weights=signed(0.8, 0.4),
+            pairs=_pairs,
+            products=_products,
+            bias=normal(0.4),
+            lower_weights=lambda rng, count: floats(rng.normal(0.0, 0.4, count)),
+            lower_bias=normal(0.4),
+        ),
+        families.rational_mean,
+    ),
+    "power": _continuous(
+        drawing(strengths=strengths(0.4, 1.2), exponents=uniform(0.5, 2.0), bias=normal(0.5)),
+        families.power_mean,
+    ),
+    "exp_log": _continuous(
+        drawing(
+            strengths=strengths(0.4, 1.2),
+            exponential=lambda rng, count: floats(rng.integers(0, 2, count)),
+            bias=normal(0.5),
+        ),
+        families.exp_log_mean,
+    ),
+    "piecewise": _continuous(families.draw_piecewise, families.piecewise_mean),
+    "neural": _continuous(families.draw_neural, families.neural_mean, slope=families.neural_slope),
+    "logistic": _binary(families.draw_logistic, families.logistic_mean),
+    "shifted_logistic": _binary(
+        drawing(
+            weights=signed(1.0, 0.6),
+            bends=signed(0.6, 0.3),
+            shifts=uniform(-1.5, 1.5),
+            bias=normal(0.7),
+        ),
+        families.shifted_logistic_mean,
+        slope=families.shifted_logistic_slope,
+    ),
+    "sharp_threshold": _binary(
+        drawing(
+            weights=signed(1.0, 0.5),
+            sharpness=lambda rng, _: float(rng.uniform(4.0, 8.0)),
+            threshold=normal(0.5),
+        ),
+        families.sharp_threshold_mean,
     ),
     "noisy_or": _gate((0.0,), negation=0.0),
     "noisy_and": _gate((1.0,), negation=0.0),
@@ -136,15 +201,9 @@ def mixture_weights(kind: str) -> dict[str, float]:
     Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally, but for
     those of ``_UNUSED``."""
     known = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
-    names = [name for name in known if name not in _UNUSED]
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())
-    synthetic = [name for name in names if not is_empirical(kind, name)]
-    return {
-        name: (
-            EMPIRICAL_SHARE * empirical[name] / total
-            if is_empirical(kind, name)
-            else (1.0 - EMPIRICAL_SHARE) / len(synthetic)
-        )
-        for name in names
+    synthetic = [name for name in known if name not in empirical and name not in _UNUSED]
+    return {name: EMPIRICAL_SHARE * count / total for name, count in empirical.items()} | {
+        name: (1.0 - EMPIRICAL_SHARE) / len(synthetic) for name in synthetic
     }

@@ -7,14 +7,14 @@ that ``Noise.scale`` is the standard deviation whatever the family.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from scipy import special
 
 from builder.equations.elementary import exp, log, log1p, softplus
-from builder.equations.equation import PARAMETER_DIGITS, Array, significant
+from builder.equations.equation import Array, rounded
 from builder.splits.seeds import pick
 
 Shape = tuple[float, ...]
@@ -31,13 +31,6 @@ class Spread:
     low: float = 0.3
     high: float = 2.0
 
-    def factor(self, columns: Sequence[Array]) -> Array:
-        """Return the factor of each unit, (n,), for parents' columns of shape (n,)."""
-        total = np.asarray(self.bias)
-        for weight, column in zip(self.weights, columns, strict=True):
-            total = total + weight * column
-        return np.asarray(np.clip(softplus(total), self.low, self.high))
-
 
 @dataclass(frozen=True, slots=True)
 class Noise:
@@ -53,17 +46,15 @@ class Noise:
         """Return the noise scale for parents' columns of shape (n,), a scalar if it is constant."""
         if self.spread is None:
             return np.asarray(self.scale)
-        return np.asarray(self.scale * self.spread.factor(columns))
+        total = np.asarray(self.spread.bias)
+        for weight, column in zip(self.spread.weights, columns, strict=True):
+            total = total + weight * column
+        factor = np.clip(softplus(total), self.spread.low, self.spread.high)
+        return np.asarray(self.scale * factor)
 
-    def rounded_parameters(self) -> "Noise":
-        """Return the law, all its numbers to ``PARAMETER_DIGITS`` significant digits."""
-        rounded = partial(significant, digits=PARAMETER_DIGITS)
-        spread = self.spread and replace(
-            self.spread,
-            weights=tuple(map(rounded, self.spread.weights)),
-            bias=rounded(self.spread.bias),
-        )
-        return Noise(self.family, rounded(self.scale), tuple(map(rounded, self.shape)), spread)
+    def spread_over(self, weights: Sequence[float], bias: float, *ends: float) -> "Noise":
+        """Return the noise with a spread of these parameters, rounded."""
+        return replace(self, spread=Spread(tuple(map(rounded, weights)), rounded(bias), *ends))
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values, without a ``spread`` of None."""
@@ -94,9 +85,10 @@ class NoiseFamily:
 
 
 def draw_noise_law(rng: np.random.Generator, families: tuple[str, ...], scale: float) -> Noise:
-    """Draw a noise law with sd ``scale``, its family uniform in ``families``."""
+    """Draw a noise law with sd ``scale``, its family uniform in ``families``, rounded."""
     family = pick(rng, families)
-    return Noise(family, scale, NOISE_FAMILIES[family].draw_shape(rng, scale))
+    shape = NOISE_FAMILIES[family].draw_shape(rng, scale)
+    return Noise(family, rounded(scale), tuple(map(rounded, shape)))
 
 
 _LAPLACE_RATE: Final = math.sqrt(2.0)

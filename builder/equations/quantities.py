@@ -194,10 +194,10 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
     total effect is the sum over directed paths of the products of their coefficients (Wright 1934)
     where every node after X on them, Y included, is affine in its parents. The direct effect is X's
     weight in Y's equation."""
-    form = world.node(y).affine
-    if form is None:
+    weights = world.node(y).coefficients
+    if weights is None:
         return None
-    direct = dict(zip(world.node(y).parents, form.weights, strict=True)).get(x, 0.0)
+    direct = dict(zip(world.node(y).parents, weights, strict=True)).get(x, 0.0)
     if name == "nde":
         return direct
     slopes = {x: 1.0}
@@ -205,9 +205,9 @@ def _constant_slope(name: Effect, world: World, x: str, y: str) -> float | None:
         if node.name != x and any(parent in slopes for parent in node.parents):
             if node.name not in world.graph.ancestors(y):
                 continue
-            if node.affine is None:
+            if node.coefficients is None:
                 return None
-            pairs = zip(node.parents, node.affine.weights, strict=True)
+            pairs = zip(node.parents, node.coefficients, strict=True)
             slopes[node.name] = sum(w * slopes[parent] for parent, w in pairs if parent in slopes)
     return slopes[y] - direct if name == "nie" else slopes[y]
 

@@ -28,7 +28,7 @@ from builder.equations.equation import (
     significant,
 )
 from builder.equations.mechanisms import DEFAULT_PROFILE, MECHANISMS, Profile
-from builder.equations.noise import Noise, Spread, draw_noise_law
+from builder.equations.noise import Noise, draw_noise_law
 from builder.equations.world import Node, World, on_grid
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
@@ -77,7 +77,7 @@ def sample_world(
             law: Noise | None = None
             if kind == "continuous":
                 scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-                law = _noise(rng, profile, scale, summaries).rounded_parameters()
+                law = _noise(rng, profile, scale, summaries)
             node = Node(name, kind, parents, mechanism, parameters, law)
             mean = MECHANISMS[mechanism].mean(parameters, columns)
             if law is None:
@@ -120,7 +120,7 @@ def _noise(
     # Weights N(0, 0.5) and bias N(0, 0.3) on the parents' common scale, written for raw values.
     weights = per_parent_sd(rng.normal(0, 0.5, len(parents)), parents)
     centre = sum(w * p.mean for w, p in zip(weights, parents, strict=True))
-    return replace(law, spread=Spread(weights, float(rng.normal(0.0, 0.3)) - centre))
+    return law.spread_over(weights, float(rng.normal(0.0, 0.3)) - centre)
 
 
 def _is_accepted(

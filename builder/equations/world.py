@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from builder.equations.equation import Affine, Array, Kind, Parameters
+from builder.equations.equation import Array, Kind, Parameters
 from builder.equations.mechanisms import MECHANISMS
 from builder.equations.noise import Noise
 from builder.graphs.graph import LatentDAG
@@ -41,12 +41,11 @@ class Node:
     grid: float | None = None
 
     @property
-    def affine(self) -> Affine | None:
-        """Return the equation in affine form, None if it has none, a grid, or varying noise."""
-        if self.grid is not None or (self.noise is not None and self.noise.spread is not None):
-            return None
-        to_affine = MECHANISMS[self.mechanism].affine
-        return None if to_affine is None else to_affine(self.parameters)
+    def coefficients(self) -> tuple[float, ...] | None:
+        """The weights of an affine equation, None for another, a grid or varying noise."""
+        varies = self.noise is not None and self.noise.spread is not None
+        affine = MECHANISMS[self.mechanism].affine and self.grid is None and not varies
+        return self.parameters["weights"] if affine else None
 
 
 @dataclass(frozen=True)

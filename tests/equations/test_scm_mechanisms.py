@@ -201,8 +201,8 @@ def test_spreads_lie_in_the_declared_ranges_and_edges_are_visible(cases) -> None
             strengths = list(sampling.edge_strengths(spec, columns, sd))
             least = min(strengths, default=1.0)
             assert least >= 0.98 * sampling.MIN_STRENGTH, (case.name, spec.name)
-            if spec.parents and spec.affine is not None:
-                expected = np.abs(spec.affine.weights) * np.std(columns, axis=1) / sd
+            if spec.parents and spec.coefficients is not None:
+                expected = np.abs(spec.coefficients) * np.std(columns, axis=1) / sd
                 assert np.allclose(strengths, expected, rtol=0.05)
                 lines += 1
     assert lines > 50

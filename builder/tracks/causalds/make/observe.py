@@ -13,7 +13,7 @@ and of mutual informations in nats (binary ones). All is on the scale of z = (va
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from string import ascii_lowercase
 from typing import Any, Final
@@ -22,7 +22,7 @@ import numpy as np
 
 from builder.equations.equation import Array, Parameters, Parent, round_parameters, summary
 from builder.equations.mechanisms import MECHANISMS, PLAIN_NOISES, is_empirical
-from builder.equations.noise import Noise, Spread, draw_noise_law
+from builder.equations.noise import Noise, draw_noise_law
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import hmac_key, random_order, stream
@@ -155,17 +155,11 @@ def _draw_measurement(
         mechanism, parameters = "neural", {**drawn, **own_scale}
     else:
         drawn = MECHANISMS["handcrafted"].draw(rng, [concept])
-        curvature: dict[str, float | tuple[float, ...]] = {
-            "shifts": (float(rng.uniform(-_SHIFT, _SHIFT)),)
-        }
+        curvature = {"shifts": (float(rng.uniform(-_SHIFT, _SHIFT)),)}
         if squares:
             curvature["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
         mechanism, parameters = "handcrafted", {**drawn, **own_scale, **curvature}
-    return Measurement(
-        mechanism,
-        round_parameters(parameters),
-        _draw_noise(rng, concept, view).rounded_parameters(),
-    )
+    return Measurement(mechanism, round_parameters(parameters), _draw_noise(rng, concept, view))
 
 
 def _draw_noise(rng: np.random.Generator, concept: Parent, view: View) -> Noise:
@@ -177,7 +171,7 @@ def _draw_noise(rng: np.random.Generator, concept: Parent, view: View) -> Noise:
         return law
     weight = float(rng.normal(0.0, 0.5)) / concept.sd
     bias = float(rng.normal(0.0, 0.3)) - weight * concept.mean
-    return replace(law, spread=Spread((weight,), bias, *view.spread))
+    return law.spread_over((weight,), bias, *view.spread)
 
 
 def _entropy(p: float) -> float:
