@@ -69,7 +69,6 @@ def associations(
     only = world.graph.ancestors(targets)
 
     def integrand(noise: NoiseSample) -> list[Array]:
-        """Return the values, their squares, and the products of X and of Y with each node."""
         values = world.run(noise, only=only)
         columns = [values[target] for target in targets]
         products = [a * b for a in columns[:2] for b in columns]

@@ -112,12 +112,10 @@ def _interpolate_quantiles(quantiles: Array, u: Array) -> Array:
 
 
 def _gauss_density(e: Array) -> Array:
-    """Return the density of the standard normal law at ``e``."""
     return exp(-0.5 * e * e) / math.sqrt(2 * math.pi)
 
 
 def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
-    """Return quantiles of the Laplace law of variance one at ``u``. ``shape`` is not read."""
     tail = log(2.0 * np.minimum(u, 1.0 - u)) / _LAPLACE_RATE
     return np.where(u < 0.5, tail, -tail)
 
@@ -128,7 +126,6 @@ def _student_sd(shape: Shape) -> float:
 
 
 def _student_density(e: Array, shape: Shape) -> Array:
-    """Return the density at ``e`` of Student's t with ``shape[0]`` df, scaled to sd 1."""
     df, sd = shape[0], _student_sd(shape)
     log_norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     t = e * sd
@@ -137,7 +134,6 @@ def _student_density(e: Array, shape: Shape) -> Array:
 
 @lru_cache(maxsize=64)
 def _student_quantiles(shape: Shape) -> Array:
-    """Return the quantiles of standardised Student's t at ``_SCORES``."""
     lower = special.stdtrit(shape[0], special.ndtr(_SCORES[_SCORES <= 0.0])) / _student_sd(shape)
     return np.concatenate([lower, -lower[-2::-1]])
 
@@ -158,13 +154,11 @@ def _mixture_sd(shape: Shape) -> float:
 
 
 def _mixture_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    """Return ``n`` draws of N(m, sd²), m any of the means ``shape`` with equal chance."""
     component = rng.integers(len(shape), size=n)
     return np.asarray(shape)[component] + _mixture_sd(shape) * rng.standard_normal(n)
 
 
 def _mixture_density(e: Array, shape: Shape) -> Array:
-    """Return the mean over m in ``shape`` of the densities of N(m, sd²) at ``e``."""
     sd = _mixture_sd(shape)
     parts = [_gauss_density((e - mean) / sd) for mean in shape]
     return np.asarray(np.sum(parts, axis=0) / (sd * len(shape)))
@@ -206,9 +200,9 @@ NOISE_FAMILIES: Final[Mapping[str, NoiseFamily]] = {
         density=_student_density,
     ),
     "gaussian_mixture": NoiseFamily(
-        _mixture_shape,
-        _mixture_draw,
-        lambda u, shape: _interpolate_quantiles(_mixture_quantiles(shape), u),
-        _mixture_density,
+        draw_shape=_mixture_shape,
+        draw=_mixture_draw,
+        from_uniform=lambda u, shape: _interpolate_quantiles(_mixture_quantiles(shape), u),
+        density=_mixture_density,
     ),
 }

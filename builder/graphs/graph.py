@@ -7,6 +7,7 @@ machine operation, and a graph is identified in microseconds instead of millisec
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,10 @@ class LatentDAG:
     child_masks: tuple[int, ...] = field(init=False, repr=False, compare=False)
     observed_mask: int = field(init=False, repr=False, compare=False)
     _order: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    _projection: Projection | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check nodes and edges, sort the edges, and fill in the derived fields."""
-        nodes = tuple(self.nodes)
-        index = {name: i for i, name in enumerate(nodes)}
+        nodes, index = self.nodes, {name: i for i, name in enumerate(self.nodes)}
         _check_names(nodes, self.latent)
         pairs = sorted(_index_edges(index, self.edges))
         parents, children = [0] * len(nodes), [0] * len(nodes)
@@ -52,15 +51,12 @@ class LatentDAG:
             children[a] |= 1 << b
         # A frozen instance can only be completed through object.__setattr__.
         put = object.__setattr__
-        put(self, "nodes", nodes)
         put(self, "edges", tuple((nodes[a], nodes[b]) for a, b in pairs))
-        put(self, "latent", frozenset(self.latent))
         put(self, "index", index)
         put(self, "parent_masks", tuple(parents))
         put(self, "child_masks", tuple(children))
         put(self, "observed_mask", self.mask(self.observed_nodes))
         put(self, "_order", _topological(nodes, parents))
-        put(self, "_projection", None)
 
     @property
     def observed_nodes(self) -> tuple[str, ...]:
@@ -120,10 +116,7 @@ class LatentDAG:
         """Return the latent projection onto the observed nodes (Pearl 2009, definition 2.6.1). It
         is computed once. There is an edge a -> b when a directed path from a to b has only latent
         nodes inside, and a <-> b when a latent node reaches both by such paths."""
-        if self._projection is None:
-            object.__setattr__(self, "_projection", _project(self))
-        assert self._projection is not None
-        return self._projection
+        return _project(self)
 
     def d_separated(
         self, xs: str | Iterable[str], ys: str | Iterable[str], zs: str | Iterable[str] = ()
@@ -131,9 +124,9 @@ class LatentDAG:
         """Tell whether `zs` blocks every path between `xs` and `ys` (Pearl 2009, def. 1.2.3).
         Latent nodes may appear in any of the sets. Raises ValueError when the sets overlap."""
         x, y, z = self.mask(xs), self.mask(ys), self.mask(zs)
-        if (x & y) | (x & z) | (y & z):
-            shared = self.names((x & y) | (x & z) | (y & z))
-            raise ValueError(f"the three sets must be disjoint; shared: {', '.join(shared)}")
+        if shared := (x & y) | (x & z) | (y & z):
+            names = ", ".join(self.names(shared))
+            raise ValueError(f"the three sets must be disjoint; shared: {names}")
         return not connected_nodes(x, self.parent_masks, self.child_masks, z) & y
 
 
@@ -186,7 +179,6 @@ def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
 
 
 def _check_names(nodes: tuple[str, ...], latent: Iterable[str]) -> None:
-    """Raise ValueError for repeated or empty names and for a latent name that is no node."""
     for name in nodes:
         if nodes.count(name) > 1:
             raise ValueError(f"node {name!r} is listed twice")
@@ -197,7 +189,6 @@ def _check_names(nodes: tuple[str, ...], latent: Iterable[str]) -> None:
 
 
 def _index_edges(index: dict[str, int], edges: Iterable[tuple[str, str]]) -> set[tuple[int, int]]:
-    """Return edges as pairs of indices. Raise ValueError for unknown ends, loops, repeats."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
         for end in (a, b):
@@ -227,18 +218,17 @@ def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, .
     return tuple(order)
 
 
+@lru_cache(maxsize=4096)
 def _project(g: LatentDAG) -> Projection:
-    """Return the latent projection of a graph, computed anew. See :meth:`LatentDAG.projection`."""
-    size, visible = len(g.nodes), g.observed_mask
     # reach[i]: observed nodes that i reaches by a directed path whose inside is latent.
-    reach = [0] * size
+    visible, reach = g.observed_mask, [0] * len(g.nodes)
     for i in reversed(g._order):
         for child in members(g.child_masks[i]):
             reach[i] |= (1 << child) if visible >> child & 1 else reach[child]
     place = {node: position for position, node in enumerate(members(visible))}
     parents, siblings = [0] * len(place), [0] * len(place)
-    for i in range(size):
-        reached = [place[j] for j in members(reach[i])]
+    for i, mask in enumerate(reach):
+        reached = [place[j] for j in members(mask)]
         together = sum(1 << j for j in reached)
         for j in reached:
             if i in place:

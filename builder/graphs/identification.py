@@ -145,7 +145,6 @@ def split_districts(g: LatentDAG, x: str, y: str) -> list[int]:
 
 
 def _children(projection: Projection, x_index: int) -> int:
-    """Return the children of the projection's node `x_index` as a mask."""
     return sum(
         1 << node for node, parents in enumerate(projection.parent_masks) if parents >> x_index & 1
     )
@@ -267,7 +266,6 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
-    """Return every valid adjustment set as a mask, smallest first, then in node order."""
     usable, parents, children = _back_door(g, x, y)
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     valid = [

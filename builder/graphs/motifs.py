@@ -136,7 +136,6 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
-    """Return the method label, then identifiability of ATE, binary ETT, non-binary ETT."""
     return (
         identification_method(*motif.effect),
         is_identifiable(*motif.effect, "ate"),
@@ -150,9 +149,5 @@ def _add_latent(motif: Motif, children: tuple[str, ...]) -> Motif:
     graph = motif.graph
     taken = {node.lower() for node in graph.nodes}
     name = next(n for n in ("U", *(f"U_{i}" for i in range(1, 99))) if n.lower() not in taken)
-    grown = LatentDAG(
-        (*graph.nodes, name),
-        (*graph.edges, *((name, child) for child in children)),
-        graph.latent | {name},
-    )
-    return replace(motif, graph=grown)
+    edges = (*graph.edges, *((name, child) for child in children))
+    return replace(motif, graph=LatentDAG((*graph.nodes, name), edges, graph.latent | {name}))

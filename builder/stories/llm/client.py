@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections import Counter
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -55,7 +55,6 @@ def line(most: int) -> AfterValidator:
     """Return a validator that makes spaces single and refuses all but 1 to ``most`` characters."""
 
     def check(text: str) -> str:
-        """Return the text with single spaces, or raise ``ValueError`` for its length."""
         tidy = " ".join(text.split())
         if not 0 < len(tidy) <= most:
             raise ValueError(f"must have 1 to {most} characters")
@@ -122,11 +121,10 @@ class Client:
             request["max_tokens"] = settings.reply_tokens
         if settings.json_mode:
             request["response_format"] = {"type": "json_object"}
-        digest = request_hash(request)
-        reply = self._transcript.recall(digest)
-        if reply is None:
-            reply = self._send(request)
-            self._transcript.add(digest, stage, request, reply)
+        if recorded := self._transcript.replies[request_hash(request)]:
+            return recorded.popleft()
+        reply = self._send(request)
+        self._transcript.add(stage, request, reply)
         return reply
 
     def ask_json(
@@ -245,31 +243,22 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``. Those of
-    earlier runs are read first; ``UsageError`` for a damaged or unreadable file."""
+    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``. ``replies``
+    are those of earlier runs, in order, by the hash of the request. Raises ``UsageError`` for a
+    damaged or unreadable file."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
-        self.folder = folder
         self.path = folder / f"{name}.jsonl"
-        self._replies: dict[str, list[str]] = {}
-        self._used: Counter[str] = Counter()
+        self.replies: defaultdict[str, deque[str]] = defaultdict(deque)
         self._read()
 
-    def recall(self, digest: str) -> str | None:
-        """Return the n-th recorded reply to the n-th request with this hash, or None."""
-        replies = self._replies.get(digest, [])
-        turn = self._used[digest]
-        if turn >= len(replies):
-            return None
-        self._used[digest] += 1
-        return replies[turn]
-
-    def add(self, digest: str, stage: str, request: Mapping[str, Any], reply: str) -> None:
-        """Append a call, counted as recalled; ``UsageError`` where the file cannot be written."""
+    def add(self, stage: str, request: Mapping[str, Any], reply: str) -> None:
+        """Append a call to the file; ``UsageError`` where it cannot be written."""
+        digest = request_hash(request)
         line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line, ensure_ascii=True) + "\n")
@@ -278,8 +267,6 @@ class Transcript:
                 f"{self.path}: cannot be written ({error.strerror}); name another folder in "
                 "llm.transcripts"
             ) from None
-        self._replies.setdefault(digest, []).append(reply)
-        self._used[digest] += 1
 
     def _read(self) -> None:
         """Read the calls and cut off a torn last line; ``UsageError`` for other damage."""
@@ -306,4 +293,4 @@ class Transcript:
                     f"{self.path}: line {number} is damaged; delete the file, and the scene is "
                     "told again by the model"
                 )
-            self._replies.setdefault(digest, []).append(reply)
+            self.replies[digest].append(reply)
