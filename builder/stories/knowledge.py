@@ -72,15 +72,14 @@ class Concept(TomlModel):
 class Domain:
     """A domain: its scenery, its concepts and the direct effects among them.
 
-    ``field`` is its field of knowledge ("transport"), ``title`` its subject ("Airline turnaround").
-    ``mechanism_clauses`` maps every direct effect (cause, effect), by name, to the clause that
-    gives its mechanism. Masks have a bit for each of ``concepts``: ``children[i]`` are those that
-    concept i affects, ``allowed`` those that a node of a kind, latent or not, may be mapped to.
+    ``field`` is its field of knowledge ("transport"). ``mechanism_clauses`` maps every direct
+    effect (cause, effect), by name, to the clause that gives its mechanism. Masks have a bit for
+    each of ``concepts``: ``children[i]`` are those that concept i affects, ``allowed`` those that a
+    node of a kind, latent or not, may be mapped to.
     """
 
     scenery: Scenery
     field: str
-    title: str
     concepts: tuple[Concept, ...]
     mechanism_clauses: Mapping[tuple[str, str], str]
     children: tuple[int, ...] = dataclasses.field(repr=False)
@@ -145,7 +144,6 @@ def _our_files() -> tuple[Path, ...]:
 
 
 def _files() -> dict[str, Path]:
-    """Return the path of every domain by key; one of ``--domains`` replaces ours."""
     return {path.stem: path for path in (*_our_files(), *own_files())}
 
 
@@ -200,7 +198,7 @@ def read_domain(path: Path) -> Domain:
         for latent in (False, True)
     }
     masks = tuple(children), tuple(parents), allowed
-    return Domain(scenery, told.field, told.title, told.variable, clauses, *masks)
+    return Domain(scenery, told.field, told.variable, clauses, *masks)
 
 
 _read_once: Final = cache(read_domain)

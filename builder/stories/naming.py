@@ -71,7 +71,6 @@ def matches(
     place = {old: new for new, old in enumerate(turn)}
 
     def permute(mask: int) -> int:
-        """Return a mask of concepts as a mask of their places in ``turn``."""
         return sum(1 << place[i] for i in members(mask))
 
     children = [permute(domain.children[i]) for i in turn]

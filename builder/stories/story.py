@@ -295,17 +295,13 @@ def _core(draft: Draft, edge: Edge, *, alone: bool) -> str:
         or (frame.alone and not alone)
     ):
         frame = draft.deal(EFFECTS)
-    mentions = {slot: variable.mention for slot, variable in named.items()}
+    mentions = {slot: f"whether {named[slot].mention} {named[slot].values[1]}" for slot in stated}
     if edge in draft.unmeasured:
         mentions["cause"] = f"the unmeasured {named['cause'].name}"
-    for slot in stated:
-        if (states := named[slot].states) is not None:
-            mentions[slot] = f"whether {mentions[slot]} {states[1]}"
     return fill(frame.text, named, mentions, frozenset(stated))
 
 
 def _clause(facts: Facts, edge: Edge) -> str | None:
-    """Return the clause of an edge's mechanism, or None where the facts give none."""
     cause, effect = (facts.variables[node].name for node in edge)
     return facts.mechanism_clauses.get((cause, effect))
 

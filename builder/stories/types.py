@@ -56,11 +56,6 @@ class Variable:
         return f"the {self.name}" if self.article else self.name
 
     @property
-    def pronoun(self) -> str:
-        """The pronoun for its name: "it", or "they" where the name is a plural."""
-        return "they" if self.plural else "it"
-
-    @property
     def values(self) -> tuple[str, ...]:
         """The words for its values: both states, or the unit alone. Empty without either."""
         return self.states or ((self.unit,) if self.unit else ())

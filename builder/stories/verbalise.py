@@ -60,7 +60,6 @@ Verbaliser = Callable[[SceneToTell, bytes], Narration]
 
 
 def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
-    """Tell a scene by its planned names, or raise ``ValueError`` without any."""
     if scene.naming is None:
         raise ValueError("words = knowledge needs names that were planned for the scene")
     known, names = domain(scene.naming.domain), dict(scene.naming.names)
@@ -75,9 +74,7 @@ def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
 
 
 def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
-    """Return a scene's stored telling whatever the ``key``, or raise ``ValueError``."""
-    if scene.stored is None:
-        raise ValueError("words = stored needs a stored scene")
+    assert scene.stored is not None
     return scene.stored
 
 
@@ -104,7 +101,6 @@ def _narrate(
     variables: Mapping[str, Variable],
     clauses: Mapping[tuple[str, str], str] | None = None,
 ) -> Narration:
-    """Tell a scene with named variables; ``clauses`` are mechanisms by (cause, effect)."""
     facts = Facts(variables, scene.graph.edges, scene.graph.latent, clauses or {})
     telling = tell(stream(key, "story"), setting, facts)
     return Narration(variables, telling, facts.mechanism_clauses)
@@ -115,18 +111,15 @@ class Vocabulary:
     """A kind of invented place: (noun, unit) or (noun, predicates at 0 and 1) by kind."""
 
     scenery: Scenery
-    continuous: tuple[tuple[str, ...], ...]
-    binary: tuple[tuple[str, ...], ...]
+    continuous: Sequence[Sequence[str]]
+    binary: Sequence[Sequence[str]]
 
 
 @cache
 def themes() -> tuple[Vocabulary, ...]:
     """Return all kinds of places, in file order (``themes.toml`` explains the fields)."""
     return tuple(
-        Vocabulary(
-            read_scenery(key, table),
-            *(tuple(tuple(noun) for noun in table[kind]) for kind in ("continuous", "binary")),
-        )
+        Vocabulary(read_scenery(key, table), table["continuous"], table["binary"])
         for key, table in _read("themes.toml").items()
     )
 
@@ -145,7 +138,7 @@ def invent_scene(
     the theme drawn has too few nouns of a kind."""
     vocabulary = pick(rng, themes())
     town = pick(rng, invented_words("town_tails"))
-    nouns: dict[Kind, list[tuple[str, ...]]] = {
+    nouns: dict[Kind, list[Sequence[str]]] = {
         "continuous": random_order(rng, vocabulary.continuous),
         "binary": random_order(rng, vocabulary.binary),
     }
@@ -163,11 +156,8 @@ def invent_scene(
         while not name or _clashes(name, taken):
             name = f"{pick(rng, invented_words('tails'))} {noun}"
         taken.append(name)
-        variables[node] = (
-            Variable(name, "continuous", unit=rest[0])
-            if kind == "continuous"
-            else Variable(name, "binary", states=(rest[0], rest[1]))
-        )
+        unit, states = (rest[0], None) if kind == "continuous" else (None, (rest[0], rest[1]))
+        variables[node] = Variable(name, kind, unit, states)
     return furnish(rng, vocabulary.scenery, town), variables
 
 
@@ -204,7 +194,6 @@ def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    """Return the TOML file ``name`` of this folder, parsed."""
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
@@ -228,9 +217,6 @@ def letter_scene(
     variables = {}
     for node, name in zip(kinds, names, strict=False):
         unit = pick(rng, _LETTERS["units"])
-        variables[node] = (
-            Variable(name, "continuous", unit=unit, article=False)
-            if kinds[node] == "continuous"
-            else Variable(name, "binary", states=("is off", "is on"), article=False)
-        )
+        states = ("is off", "is on") if kinds[node] == "binary" else None
+        variables[node] = Variable(name, kinds[node], None if states else unit, states, False)
     return furnish(rng, LETTER_SCENERY), variables

@@ -22,7 +22,6 @@ _TEXTS: Final = Texts(__file__)
 
 
 def _any_of(key: str, besides: str = "") -> re.Pattern[str]:
-    """Return a pattern of list ``key``'s whole words, then the regex ``besides``."""
     return re.compile(rf"\b(?:{'|'.join(_TEXTS.lines(key))})\b{besides}", re.IGNORECASE)
 
 
@@ -66,9 +65,9 @@ def yellow_flags(texts: Mapping[str, str]) -> list[str]:
     return found
 
 
-def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
+def verify(story: str, attested: Sequence[Attestation], facts: Facts) -> list[str]:
     """Return the problems of a story, one line each; empty when it passes every check."""
-    attested, sentences = list(attestations), split_sentences(story)
+    sentences = split_sentences(story)
     problems = [
         *_coverage(attested, facts),
         *_sentences(attested, sentences, facts),
@@ -91,10 +90,10 @@ def split_sentences(story: str) -> list[str]:
 
 
 def _coverage(attested: Sequence[Attestation], facts: Facts) -> Iterator[str]:
-    """Yield the facts without an attestation, and the attestations of what is no fact."""
-    needed: set[tuple[str, ...]] = {("edge", *edge) for edge in facts.named_edges()}
-    for node, variable in facts.variables.items():
-        needed.add(("unmeasured" if node in facts.unmeasured else "node", variable.name))
+    needed = {("edge", *edge) for edge in facts.named_edges()} | {
+        ("unmeasured" if node in facts.unmeasured else "node", variable.name)
+        for node, variable in facts.variables.items()
+    }
     told = {one.what for one in attested}
     yield from (f"no sentence is given for: {' / '.join(w)}" for w in sorted(needed - told))
     yield from (f"a sentence is given, but not so: {' / '.join(w)}" for w in sorted(told - needed))
@@ -171,14 +170,12 @@ effect."""
 _UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
 
 
-def verify_attested(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
+def verify_attested(story: str, attested: Sequence[Attestation], facts: Facts) -> list[str]:
     """Return problems, one a line, of a model's story: :func:`verify`, sizes, claims."""
-    attested = list(attestations)
     return [*_size(story), *verify(story, attested, facts), *_attested_sentences(attested, facts)]
 
 
 def _size(story: str) -> Iterator[str]:
-    """Yield what is wrong with the number of paragraphs and words, and with characters."""
     count = len([part for part in story.split("\n\n") if part.strip()])
     if not PARAGRAPHS[0] <= count <= PARAGRAPHS[1]:
         yield f"the story has {count} paragraphs, should be {PARAGRAPHS[0]} to {PARAGRAPHS[1]}"

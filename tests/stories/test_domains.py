@@ -90,11 +90,11 @@ def test_own_domains_stand_among_ours_or_in_their_place(own, monkeypatch):
     before = manifest.source_sha256.__wrapped__()
     monkeypatch.setenv(knowledge.OWN, str(own))
     assert [one.key for one in knowledge.domains()] == sorted([*ours, "village_bakery"])
-    assert knowledge.domain("village_bakery").title == knowledge.domain("bakery").title
+    assert knowledge.domain("village_bakery").concepts == knowledge.domain("bakery").concepts
     assert manifest.source_sha256.__wrapped__() != before, "other stories, another fingerprint"
     shutil.move(own / "village_bakery.toml", own / "brewery.toml")
     assert [one.key for one in knowledge.domains()] == ours
-    assert knowledge.domain("brewery").title == knowledge.domain("bakery").title
+    assert knowledge.domain("brewery").concepts == knowledge.domain("bakery").concepts
     monkeypatch.setenv(knowledge.OWN, "")
     assert manifest.source_sha256.__wrapped__() == before
     with pytest.raises(UsageError, match="--domains"):

@@ -247,5 +247,5 @@ def _column(variable: Variable) -> str:
     """Return a line on a column that shows a variable itself, with its meaning of 0 and 1."""
     if variable.states is None:
         return _TEXTS("data.continuous", variable=variable.name)
-    (zero, one), it = variable.states, variable.pronoun
+    (zero, one), it = variable.states, "they" if variable.plural else "it"
     return _TEXTS("data.binary", variable=variable.name, it=it, one=one, zero=zero)
