@@ -16,13 +16,6 @@ Kind = Literal["continuous", "binary"]
 Parameters = Mapping[str, Any]
 """Named parameters of one mechanism: numbers, and tuples of numbers. Never mutated."""
 
-PARAMETER_DIGITS: Final = 9
-"""Significant digits of every parameter of a world: what is written is what is computed with."""
-
-SUMMARY_DIGITS: Final = 6
-"""Significant digits of sample numbers (means, norms) that parameters may depend on. Their last
-bits depend on the processor, these digits but once in 1e10 numbers."""
-
 LOCATION_LIMIT: Final = 8.0
 """Curved continuous means are cut off at plus and minus this. Lines are not: cut off they would be
 none, and their tails are those of their parents."""
@@ -85,17 +78,18 @@ def significant(value: float, digits: int) -> float:
 
 
 def summary(value: float) -> float:
-    """Return a sample's number to ``SUMMARY_DIGITS`` digits, for parameters to depend on."""
-    return significant(value, SUMMARY_DIGITS)
+    """Return a sample's number (mean, norm) to six significant digits, for parameters to depend on:
+    its last bits depend on the processor, these digits but once in 1e10 numbers."""
+    return significant(value, 6)
 
 
 def rounded(value: float) -> float:
-    """Return a parameter to ``PARAMETER_DIGITS`` digits."""
-    return significant(value, PARAMETER_DIGITS)
+    """Return a parameter of a world to nine significant digits, as written and computed with."""
+    return significant(value, 9)
 
 
 def round_parameters(parameters: Parameters) -> Parameters:
-    """Return the parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
+    """Return the parameters, all numbers :func:`rounded`."""
     return {
         key: tuple(map(rounded, value)) if isinstance(value, tuple) else rounded(value)
         for key, value in parameters.items()

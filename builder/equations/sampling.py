@@ -84,7 +84,7 @@ def sample_world(
                 values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
             else:
                 values = mean + law.scale_at(columns) * law.draw(rng, _PILOT_UNITS)
-            if _is_accepted(node, columns, mean, values, bounds):
+            if _is_accepted(node, columns, mean, bounds):
                 break
         else:
             raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
@@ -124,14 +124,13 @@ def _noise(
 
 
 def _is_accepted(
-    node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
+    node: Node, columns: Sequence[Array], mean: Array, bounds: tuple[float, float]
 ) -> bool:
     """Return whether a node stays in ``bounds`` of sd, keeps its own noise and shows each edge.
     ``columns`` are pilot values of its parents, ``mean`` its conditional mean there."""
     if node.noise is None:
         # The mean probability is known far better than the mean of its draws.
-        prevalence = float(np.mean(mean))
-        low, high = PREVALENCE
+        prevalence, (low, high) = float(np.mean(mean)), PREVALENCE
         sd = float(np.sqrt(prevalence * (1.0 - prevalence)))
         if not low * (1 + _SAFETY) <= prevalence <= high * (1 - _SAFETY):
             return False

@@ -126,8 +126,7 @@ class World:
         """Return the noise scale of a continuous node given its parents, (n,) or a scalar."""
         node = self._by_name[name]
         assert node.noise is not None, name
-        varies = node.noise.spread is not None
-        return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
+        return node.noise.scale_at([values[parent] for parent in node.parents])
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
         """Return the density (binary: probability) of V = ``name`` at ``value``, (n,)."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,13 +79,13 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     )
     listed = exam_table({exam.name: DrawnExam(tuple(str(row["task_id"]) for row in exam.tasks))})
     # Labels and tables in the double precision that was published.
-    labels = _sorted_rows(exam.labels.values(), "instance_id")
+    labels = [exam.labels[scene] for scene in sorted(exam.labels)]
     configs: dict[str, tuple[pa.Schema, Iterable[Row]]] = {
-        TRACK: (TASKS, _sorted_rows(exam.tasks, "task_id")),
+        TRACK: (TASKS, sorted(exam.tasks, key=itemgetter("task_id"))),
         f"{TRACK}_exams": (EXAM_SCHEMA, listed.to_pylist()),
         f"{TRACK}_labels": (labels_schema(pa.float64()), labels),
         f"{TRACK}_scenes": (scenes_schema(pa.float64()), scenes),
-        f"{TRACK}_truth": (TRUTH, _sorted_rows(exam.truths, "task_id")),
+        f"{TRACK}_truth": (TRUTH, sorted(exam.truths, key=itemgetter("task_id"))),
     }
     with new_folder(out) as new:
         public, mark, shards = new / "public", canary(*RELEASE), list[Shard]()
@@ -102,12 +103,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
     return exam
 
 
-def _sorted_rows(rows: Iterable[Row], key: str) -> list[Row]:
-    return sorted(rows, key=lambda row: str(row[key]))
-
-
 def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
-    """Return the manifest of the public side, the only one."""
     configuration = {"imported": TITLE, "splits": {exam.split: {"track": TRACK}}}
     identity = {
         "builder": __version__,
@@ -117,12 +113,8 @@ def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
         "release": RELEASE,
     }
     instances = len({row["instance_id"] for row in exam.tasks})
-    variants = Counter(f"{row['family']}.{row['variant']}" for row in exam.tasks)
-    realised = {
-        "instances": instances,
-        "tasks": len(exam.tasks),
-        "variants": dict(sorted(variants.items())),
-    }
+    variants = Counter(sorted(f"{row['family']}.{row['variant']}" for row in exam.tasks))
+    realised = {"instances": instances, "tasks": len(exam.tasks), "variants": dict(variants)}
     track = {"requested": {"instances": instances}, "realised": realised, "rejections": {}}
     split = {
         "truth": "public",

@@ -284,7 +284,6 @@ class Item:
         is_told = self.spec.family == "counterfactual_identification"
 
         def names(where: Document, *keys: str) -> list[str]:
-            """Return the story names of the nodes or variables in a list."""
             return [scene.name(name) for name in where.read(NAMES, *keys)]
 
         members: dict[str, Callable[[], object]] = {
@@ -311,7 +310,6 @@ class Item:
         return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
     def _columns(self) -> list[str]:
-        """Return the feature columns; ``UsageError`` for an answer file we do not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.read(NAMES, *key)) != columns:
@@ -321,7 +319,6 @@ class Item:
 
 
 def _plain(document: Document, key: str) -> str:
-    """Return the text under ``key``, a name without path or space, or raise ``UsageError``."""
     value = document.read(TEXT, key)
     if not is_plain(value):
         raise document.problem((key,), f"{clip(value)} is not a plain name; use {GRAMMAR}")

@@ -25,12 +25,6 @@ from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
 _CHANGE_TOLERANCE: Final = 1e-6
 _TIE_SHARE: Final = 0.05
 _EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
-_VALUE: Final = {
-    "ate": ("causal", "true_ate", "value"),
-    "ett": ("ett", "value"),
-    "nde": ("nde", "value"),
-    "nie": ("nie", "value"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +91,14 @@ def _sets(item: Item) -> Answer:
 
 
 def _identifiable(scene: PublishedScene, effect: str) -> bool:
-    """Tell whether the reference calls ``ate``, ``ett``, ``nde`` or ``nie`` identifiable."""
     if effect == "ate":
         return scene.truth.read(FLAG, "causal", "identification_named", "identifiable")
     return scene.truth.read(FLAG, "counterfactual_identification", effect, "identifiable")
 
 
 def _value(scene: PublishedScene, effect: str) -> float:
-    """Return the published value of an effect: ``ate``, ``ett``, ``nde`` or ``nie``."""
-    return scene.truth.read(NUMBER, *_VALUE[effect])
+    place = ("causal", "true_ate") if effect == "ate" else (effect,)
+    return scene.truth.read(NUMBER, *place, "value")
 
 
 def _effect(item: Item) -> Answer:
@@ -150,7 +143,6 @@ def _sign(value: float) -> str:
 
 
 def _label(item: Item) -> Answer:
-    """Return the truth of a variant that is answered with a word, a name, a number or a boolean."""
     truth = item.scene.truth
     found: str | bool
     match item.spec.name:
@@ -163,7 +155,11 @@ def _label(item: Item) -> Answer:
         case "delta_point":
             return Answer(value=_change(_conditioning(item)))
         case "induced_association_strength_point":
-            return Answer(value=_explaining_away(item).read(NUMBER, "value_conditional"))
+            return Answer(
+                value=_explaining_away(item).read(
+                    NUMBER, "value_conditional"
+                )
+            )
         case "sign_only":
             found = truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
         case "delta_sign_only":
@@ -177,9 +173,13 @@ def _label(item: Item) -> Answer:
             changes = {name: abs(_change(_conditional(item, node))) for node, name in offered}
             return Answer({"accepted": [max(changes, key=changes.__getitem__)], "verbatim": True})
         case "induced_association_boolean":
-            found = _explaining_away(item).read(FLAG, "association_present")
+            found = _explaining_away(item).read(
+                FLAG, "association_present"
+            )
         case "induced_association_sign_only":
-            found = _explaining_away(item).one_of(ASSOCIATION_SIGNS, "sign")
+            found = _explaining_away(item).one_of(
+                ASSOCIATION_SIGNS, "sign"
+            )
         case "collider_bias_boolean":
             found = _about_collider(item, "collider_bias", "collider").read(FLAG, "bias_present")
         case other:
@@ -188,7 +188,6 @@ def _label(item: Item) -> Answer:
 
 
 def _conditional(item: Item, node: str | None) -> Document:
-    """Return the published entry on the association given the node with this raw id."""
     return item.scene.truth.child("conditional_associations_by_id", str(node))
 
 
