@@ -195,7 +195,7 @@ def _report_lock(
     """Warn where a build differs from its lock file; ``update`` writes that anew."""
     if config.name.endswith(UNCHECKED):
         return
-    file, built = config.lock_path, lock_document(manifest)
+    file, built = config.path.with_suffix(".lock.json"), lock_document(manifest)
     if update:
         write_text(file, pretty_json(built))
         reporter.note(f"wrote {file}")

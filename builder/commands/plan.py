@@ -12,7 +12,7 @@ from builder.release.attempts import list_counts
 from builder.release.parts import Origin
 from builder.release.planning import plan_specs, planned_levels
 from builder.splits.config import load_config
-from builder.splits.roots import placeholder_roots
+from builder.splits.roots import read_roots
 from builder.stories.texts import markdown_table
 from builder.tracks import TRACKS
 from grader.pages.terminal import console
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan the release and print the plan."""
     use_domains(arguments.domains)
     config = load_config(arguments.toml, TRACKS)
-    specs = plan_specs(config, placeholder_roots(config))
+    specs = plan_specs(config, read_roots(config, secrets=False))
     rows, details = [], []
     for split, (name, settings) in ((s, track) for s in config.splits for track in s.tracks):
         members = specs[split.name, name]

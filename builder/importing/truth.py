@@ -155,11 +155,7 @@ def _label(item: Item) -> Answer:
         case "delta_point":
             return Answer(value=_change(_conditioning(item)))
         case "induced_association_strength_point":
-            return Answer(
-                value=_explaining_away(item).read(
-                    NUMBER, "value_conditional"
-                )
-            )
+            return Answer(value=_explaining_away(item).read(NUMBER, "value_conditional"))
         case "sign_only":
             found = truth.one_of(ASSOCIATION_SIGNS, "association", "sign")
         case "delta_sign_only":
@@ -173,13 +169,9 @@ def _label(item: Item) -> Answer:
             changes = {name: abs(_change(_conditional(item, node))) for node, name in offered}
             return Answer({"accepted": [max(changes, key=changes.__getitem__)], "verbatim": True})
         case "induced_association_boolean":
-            found = _explaining_away(item).read(
-                FLAG, "association_present"
-            )
+            found = _explaining_away(item).read(FLAG, "association_present")
         case "induced_association_sign_only":
-            found = _explaining_away(item).one_of(
-                ASSOCIATION_SIGNS, "sign"
-            )
+            found = _explaining_away(item).one_of(ASSOCIATION_SIGNS, "sign")
         case "collider_bias_boolean":
             found = _about_collider(item, "collider_bias", "collider").read(FLAG, "bias_present")
         case other:

@@ -4,6 +4,7 @@ Everything that can be wrong with a configuration is found here, before any work
 problem is a one-line ``UsageError`` that names the file, the key and the fix.
 """
 
+import copy
 import fnmatch
 import re
 from collections.abc import Mapping
@@ -88,11 +89,6 @@ class ReleaseConfig:
     tracks: Mapping[str, Track] = field(repr=False, compare=False)
     floor_tasks: int = FLOOR_TASKS
 
-    @property
-    def lock_path(self) -> Path:
-        """The path of the lock file that belongs to this split file; it need not exist."""
-        return self.path.with_suffix(".lock.json")
-
 
 class _File(TomlModel):
     """The keys of a split file. ``splits`` maps the name of a split to its table."""
@@ -122,7 +118,6 @@ class _Draw(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Check that the draw has an exam file and nothing else, or a number of tasks."""
         if self.exam is None and self.tasks is None:
             raise Fault("missing; give a whole number of tasks, or 'all'", "tasks")
         for key in self.model_fields_set - {"exam"} if self.exam is not None else ():
@@ -142,8 +137,6 @@ class _Split(TomlModel):
 
     @model_validator(mode="after")
     def _check_root(self) -> Self:
-        """Check that a public split has a seed and no secret, and a private one a secret and no
-        seed."""
         such = 'secret_env = "CAUSAL_EXAMS_SECRET"'
         if self.truth == "public" and self.secret_env is not None:
             what = "a split with public truth has no secret; state its seed instead, or set"
@@ -170,7 +163,6 @@ def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
 
 
 def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
-    """Return the split called ``name`` of a file, checked, with its tracks and exams."""
     if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
         what = "use lower-case letters, digits and _ (not 'all'), such as dev"
         raise file.problem(f"splits.{name}", f"no good split name; {what}")
@@ -193,9 +185,8 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
     )
     planned = []
     for track, settings in parsed.items():
-        own = [draw for draw in draws if draw.track == track and draw.model is not None]
-        if (exams := tracks[track].exams) and own and told.truth == "private":
-            models = tuple((draw.exam, draw.model) for draw in own)
+        models = tuple((one.exam, one.model) for one in draws if one.track == track and one.model)
+        if (exams := tracks[track].exams) and models and told.truth == "private":
             settings = exams.plan_for(settings, models, f"{table.where}{track}")
         planned.append((track, settings))
     split = SplitConfig(name, told.truth, told.seed, told.secret_env, tuple(planned), draws)
@@ -226,8 +217,6 @@ def _draws(
 
 
 def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
-    """Return what an exam takes of one track, checked. ``table`` says where it stands in the
-    file."""
     if told.exam is not None:
         if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
@@ -278,23 +267,16 @@ def _document(
 ) -> dict[str, Any]:
     """Return the parsed split file as the manifest shows it: exam files' tables beside their names,
     without the places of secrets and what a track's ``published`` leaves out."""
-
-    splits: dict[str, Any] = {}
-    for name, split in document["splits"].items():
-        splits[name] = {
+    splits: dict[str, dict[str, Any]] = {
+        name: {
             key: tracks[key].published(value) if key in tracks else value
-            for key, value in split.items()
+            for key, value in copy.deepcopy(split).items()
             if key != "secret_env"
         }
-        if "exams" in split:
-            splits[name]["exams"] = {
-                exam: {track: _with_model(draw, path) for track, draw in draws.items()}
-                for exam, draws in split["exams"].items()
-            }
+        for name, split in document["splits"].items()
+    }
+    for split in splits.values():
+        for draw in (one for draws in split.get("exams", {}).values() for one in draws.values()):
+            if "exam" in draw:
+                draw["model"] = read_toml(_exam_file(draw["exam"], path)).values
     return {**document, "splits": splits}
-
-
-def _with_model(draw: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    """Return the table of a draw, with the content of its exam file, if any, as ``model``."""
-    file = draw.get("exam")
-    return draw if file is None else {**draw, "model": read_toml(_exam_file(file, path)).values}

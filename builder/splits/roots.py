@@ -44,25 +44,18 @@ class Root:
         return hashlib.sha256(self.seed_salt + self.key).hexdigest()
 
 
-def read_roots(config: ReleaseConfig) -> dict[str, Root]:
-    """Return the root of every split, by name.
+def read_roots(config: ReleaseConfig, *, secrets: bool = True) -> dict[str, Root]:
+    """Return the root of every split, by name. Without ``secrets`` a fixed text stands for each,
+    good for counting only.
 
     Raises ``UsageError`` when a secret is absent, too short, not hexadecimal or not random.
     """
     roots = {}
     for split in config.splits:
-        key = _secret(config, split) if split.seed is None else split.seed.encode("utf-8")
+        seed = split.seed if secrets else split.seed or "plan"
+        key = _secret(config, split) if seed is None else seed.encode("utf-8")
         roots[split.name] = Root(split.name, split.private, key)
     return roots
-
-
-def placeholder_roots(config: ReleaseConfig) -> dict[str, Root]:
-    """Return roots by split in which a fixed text stands for each secret: good for counting
-    only."""
-    return {
-        split.name: Root(split.name, split.private, (split.seed or "plan").encode("utf-8"))
-        for split in config.splits
-    }
 
 
 def _secret(config: ReleaseConfig, split: SplitConfig) -> bytes:
