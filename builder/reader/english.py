@@ -39,23 +39,21 @@ PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
 MARK: Final = re.compile(r"<(\d+)>")
 """A placeholder: the index of a name between angle brackets."""
 
-_FILLER: Final = frozenset(WORDS["filler"])
 _NOT_VERBS: Final = frozenset(WORDS["not_verbs"])
-_FUNCTION_WORDS: Final = _NOT_VERBS | _FILLER | frozenset(WORDS["other_function_words"])
+_FUNCTION_WORDS: Final = _NOT_VERBS.union(WORDS["filler"], WORDS["other_function_words"])
 _STOP: Final = frozenset(WORDS["stop"])
-_NEVER_IN_NAMES: Final = _STOP - frozenset(WORDS["stop_inside_names"])
-_LEADING: Final = frozenset(WORDS["leading"])
+_NEVER_IN_NAMES: Final = _STOP.difference(WORDS["stop_inside_names"])
 
 
 def find(pattern: str, text: str) -> re.Match[str] | None:
-    """Return the first match of the pattern called ``name`` anywhere in ``text``, or None."""
+    """Return the first match of this pattern of ``english.toml`` anywhere in ``text``, or None."""
     return PATTERNS[pattern].search(text)
 
 
 def strip_tail(span: str) -> str:
     """Return ``span`` without trailing words of the next name: articles, adjectives …"""
     words = span.split(" ")
-    while words and words[-1] in _FILLER:
+    while words and words[-1] in WORDS["filler"]:
         words.pop()
     return " ".join(words)
 
@@ -146,11 +144,9 @@ def _capitalised_phrases(parts: Sequence[str]) -> list[str]:
     openings: Counter[str] = Counter()
     for part in parts:
         for match in PATTERNS["title_run"].finditer(part):
-            run = match.group().split()
-            opening = match.start() == 0
-            while run and (run[0] in _LEADING or run[0].casefold() in _STOP):
-                run = run[1:]
-                opening = False
+            run, opening = match.group().split(), match.start() == 0
+            while run and (run[0] in WORDS["leading"] or run[0].casefold() in _STOP):
+                run, opening = run[1:], False
             if opening and len(run) == 1:
                 openings[run[0]] += 1  # a capital that any first word would have
             elif run:

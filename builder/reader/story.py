@@ -41,17 +41,6 @@ class Reading:
     unmeasured: frozenset[str]
 
 
-@dataclass(slots=True)
-class _Text:
-    """The state that carries over from sentence to sentence. ``told`` lists each effect as often as
-    it was told, as (cause, effect) indices. ``direction`` (1 or -1) is that of the last effect
-    told. ``preposition`` ends the last phrase read, "" where none did."""
-
-    told: list[tuple[int, int]] = field(default_factory=list)
-    direction: int = 0
-    preposition: str = ""
-
-
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
     """Return the variables and the directed edges that ``story`` tells of.
 
@@ -75,15 +64,15 @@ def read_story(story: str, known: Sequence[str] = (), count: int | None = None) 
 def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
     """Return the told edges as sorted (cause, effect) indices into ``names``, most often told first
     kept where they would close a cycle. Questions tell none."""
-    text = _Text()
+    reader = _Reader()
     for sentence in sentences(mask(story, names)):
         gaps, groups = _split(sentence)
         # What comes after a comma behind the last name ('…, for children ask why') asks nothing.
         asked = [*gaps[:-1], _segments(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
         if groups and not find("question", " ".join(asked)):
-            _Clause(text, *_merge(gaps, groups)).read(tells_unmeasured(sentence))
+            reader.read(*_merge(gaps, groups), tells_unmeasured(sentence))
     graph: nx.DiGraph[int] = nx.DiGraph()
-    for (a, b), _ in Counter(text.told).most_common():  # equal counts in the order of telling
+    for (a, b), _ in Counter(reader.told).most_common():  # equal counts in the order of telling
         if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):
             graph.add_edge(a, b)
     return sorted(graph.edges)
@@ -142,7 +131,6 @@ def _list_end(gaps: list[str], k: int, total: int) -> int:
 
 
 def _starts_with_verb(gap: str) -> bool:
-    """Tell whether the first segment of a phrase begins with a verb, adverbs aside."""
     head = PATTERNS["adverbs"].sub("", _segments(gap)[0])
     return bool(head) and is_verbal(head.split(" ", 1)[0] + " .")
 
@@ -153,23 +141,26 @@ def _segments(gap: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Clause:
-    """One sentence being read from left to right. ``gaps`` and ``groups`` are its phrases and marks
-    as :func:`_merge` returns them. ``subject`` is the group that is the subject so far and changes
-    on the way. Effects are added to ``text``."""
+class _Reader:
+    """Sentences being read from left to right. ``told`` lists each effect as often as it was told,
+    as (cause, effect) indices. ``direction`` (1 or -1) is that of the last effect told.
+    ``preposition`` ends the last phrase read, "" where none did. ``subject`` is the group that is
+    the subject of the sentence so far."""
 
-    text: _Text
-    gaps: list[str]
-    groups: list[Group]
+    told: list[tuple[int, int]] = field(default_factory=list)
+    direction: int = 0
+    preposition: str = ""
+    gaps: list[str] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     subject: Group = ()
 
-    def read(self, unmeasured: bool) -> None:
-        """Read the phrases one by one and add the effects they tell to ``text``. A negation before
-        the first group denies its clause, unless the sentence is ``unmeasured``."""
-        denied = is_negated(_segments(self.gaps[0])[-1]) and not unmeasured
-        self.subject = self.groups[0]
-        for k in range(1, len(self.groups)):
-            if denied and not find("boundary", self.gaps[k]):
+    def read(self, gaps: list[str], groups: list[Group], unmeasured: bool) -> None:
+        """Read the phrases of a sentence, as :func:`_merge` returns them, one by one. A negation
+        before the first group denies its clause, unless the sentence is ``unmeasured``."""
+        self.gaps, self.groups, self.subject = gaps, groups, groups[0]
+        denied = is_negated(_segments(gaps[0])[-1]) and not unmeasured
+        for k in range(1, len(groups)):
+            if denied and not find("boundary", gaps[k]):
                 continue
             denied = False
             self._step(k)
@@ -177,13 +168,12 @@ class _Clause:
     def _step(self, k: int) -> None:
         """Read the phrase before group ``k``: an effect, or that group becomes the subject."""
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
-        parts = _segments(gap)
-        last = parts[-1]
+        *earlier, last = _segments(gap)
         if self._repeats_verb(left, gap, right):
             return
         if k == 1 and self._names_cause_last(left, gap, right):
             self.subject = right
-        elif len(parts) == 1:
+        elif not earlier:
             before = strip_tail(self.gaps[k - 1])
             if find("way_from", before) and strip_tail(gap) in ("to", "into"):
                 self._tell(left, right, 1)  # 'the path from A to B'
@@ -202,10 +192,9 @@ class _Clause:
     def _repeats_verb(self, left: Group, gap: str, right: Group) -> bool:
         """Read 'A acts on B, and C on D', the earlier verb meant again, or return False."""
         match = find("gapped", gap)
-        if not match or match.group("preposition") != self.text.preposition:
-            return False
-        self._tell(left, right, self.text.direction)
-        return True
+        if repeated := bool(match and match.group("preposition") == self.preposition):
+            self._tell(left, right, self.direction)
+        return repeated
 
     def _names_cause_last(self, left: Group, gap: str, right: Group) -> bool:
         """Read '(Among) what sets B is A', or return False, telling nothing."""
@@ -225,13 +214,12 @@ class _Clause:
         """Tell the effect that ``span`` between two groups states; note its preposition."""
         direction = relation(span)
         last = strip_tail(span).rsplit(" ", 1)[-1]
-        self.text.preposition = last if last in WORDS["prepositions"] else ""
+        self.preposition = last if last in WORDS["prepositions"] else ""
         if direction:
             self._tell(left, right, direction)
 
     def _tell(self, left: Group, right: Group, direction: int) -> None:
-        """Add an effect of each member of one group on each of the other to ``text``: of ``left``
-        on ``right`` where ``direction`` is 1, of ``right`` on ``left`` where it is -1."""
+        """Note effects of each member of ``left`` on each of ``right``, or the reverse for -1."""
         causes, effects = (left, right) if direction > 0 else (right, left)
-        self.text.told += [(a, b) for a in causes for b in effects if a != b]
-        self.text.direction = direction
+        self.told += [(a, b) for a in causes for b in effects if a != b]
+        self.direction = direction

@@ -195,7 +195,6 @@ Weights = TypeVar("Weights", dict[str, float], tuple[float, ...])
 
 
 def _variable(value: object) -> object:
-    """Return the value if it may be the name of an environment variable; raises :class:`Fault`."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
         # The text is not repeated: who writes a secret here must not find it in a log.
         raise Fault("must be the name of an environment variable, not a value")
@@ -203,7 +202,6 @@ def _variable(value: object) -> object:
 
 
 def _check_order(pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the pair; raises :class:`Fault` if the first number is the larger."""
     if pair[0] > pair[1]:
         raise Fault(f"{pair[0]:g} is more than {pair[1]:g}; swap them")
     return pair
