@@ -68,12 +68,16 @@ def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Itera
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
     sobol = scipy.stats.qmc.Sobol(len(drawn), scramble=True, bits=_BITS, rng=own)
+    laws = [world.node(name).noise for name in drawn]
     shifts = rng.integers(1 << _BITS, size=(len(drawn), RANDOMISATIONS, 1), dtype=np.uint32)
     while True:
         digits = (sobol.random(FIRST_POINTS).T * 2.0**_BITS).astype(np.uint32)
         # Half a cell is added because a uniform of exactly 0 has no finite normal quantile.
         uniforms = ((digits[:, None, :] ^ shifts).astype(np.float64) + 0.5) * 2.0**-_BITS
-        yield world.noise_from_uniform(drawn, uniforms.reshape(len(drawn), -1))
+        yield {
+            name: u if law is None else law.from_uniform(u)
+            for name, law, u in zip(drawn, laws, uniforms.reshape(len(drawn), -1), strict=True)
+        }
 
 
 def refined_means(
@@ -110,7 +114,6 @@ def jackknife(means: Array, statistic: Callable[[Array], Array]) -> tuple[Array,
 
 
 def _stack_columns(columns: Sequence[Array]) -> Array:
-    """Return columns and scalars as one array, (k, n)."""
     return np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*columns)])
 
 
@@ -151,7 +154,7 @@ def effect(
     slope = _constant_slope(name, world, x, y)
     if slope is not None:
         return Quantity((x1 - x0) * slope, 0.0, 0, "closed_form")
-    graph, causes = world.graph, world.graph.ancestors(x) - {x}
+    graph, causes, levels = world.graph, world.graph.ancestors(x) - {x}, (x0, x1)
     # X and what acts on Y past it.
     needed = {x, *graph.names(closure(graph.mask(y), graph.parent_masks, ~graph.mask(x)))}
     # Without noise that X and Y(x) share, the treated are like everyone.
@@ -161,15 +164,11 @@ def effect(
 
     def integrand(noise: NoiseSample) -> list[Array]:
         """Return each unit's effect times its weight, and the weight (1 if not ``weighted``)."""
-        runs = [
-            world.run(noise, {x: level}, only)
-            if any(behind == place for _, behind, _ in _TERMS[name])
-            else {}
-            for place, level in enumerate((x0, x1))
-        ]
+        places = {behind for _, behind, _ in _TERMS[name]}
+        runs = {place: world.run(noise, {x: levels[place]}, only) for place in places}
         change = np.asarray(0.0)
         for seen, behind, sign in _TERMS[name]:
-            parents = {**runs[behind], x: np.full_like(runs[behind][x], (x0, x1)[seen])}
+            parents = {**runs[behind], x: np.full_like(runs[behind][x], levels[seen])}
             change = change + sign * world.conditional_mean(y, parents)
         # The parents of X are alike in both worlds.
         weight = world.conditional_density(x, x1, runs[0]) if weighted else np.ones(1)

@@ -10,7 +10,7 @@ node is its standardised innovation ``e`` (mean 0, sd 1), the noise of a binary 
 Theorem 7.1.7.)
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -73,14 +73,6 @@ class World:
         return {
             node.name: rng.random(n) if node.noise is None else node.noise.draw(rng, n)
             for node in self.nodes
-        }
-
-    def noise_from_uniform(self, names: Sequence[str], uniforms: Array) -> dict[str, Array]:
-        """Return noise of ``names`` from uniforms in (0, 1) of shape (len(names), n)."""
-        laws = ((name, self._by_name[name].noise) for name in names)
-        return {
-            name: u if law is None else law.from_uniform(u)
-            for (name, law), u in zip(laws, uniforms, strict=True)
         }
 
     def run(

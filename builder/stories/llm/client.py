@@ -183,7 +183,6 @@ class Client:
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _send(self, request: Mapping[str, Any]) -> str:
-        """Return the endpoint's reply, cut to ``MOST_CHARACTERS``, or raise ``UsageError``."""
         try:
             from openai import APIConnectionError, APIStatusError, OpenAI
         except ImportError:
@@ -219,7 +218,6 @@ class Client:
 
 
 def _with_complaint(reply: str, complaint: str) -> list[Message]:
-    """Return two messages to append: the model's own reply, and the complaint about it."""
     return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
 
 

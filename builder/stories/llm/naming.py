@@ -39,10 +39,8 @@ class Sketch:
     def independencies(self) -> list[str]:
         """Up to a dozen "a and b, given c" with a smallest observed d-separator of at most two."""
         found = []
-        for a, b in self.non_edges:
+        for a, b in (pair for pair in self.non_edges if not self.graph.latent.intersection(pair)):
             others = [v for v in self.graph.observed_nodes if v not in (a, b)]
-            if {a, b} & self.graph.latent:
-                continue
             sets = (given for size in range(3) for given in combinations(others, size))
             given = next((s for s in sets if self.graph.d_separated(a, b, s)), None)
             if given is not None:
@@ -143,8 +141,7 @@ class NamedVariable(Reply):
     @property
     def variable(self) -> Variable:
         """The variable as the story names it: a unit or states, whichever fits its kind."""
-        binary = self.kind == "binary"
-        unit, states = (None, self.states) if binary else (self.unit, None)
+        unit, states = (None, self.states) if self.kind == "binary" else (self.unit, None)
         return Variable(self.name, self.kind, unit, states, False, is_plural(self.name))
 
 
@@ -199,12 +196,10 @@ def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Ite
 
 
 def _clash(one: str, other: str) -> bool:
-    """Tell whether one of two names stands in the other, ignoring case."""
     return one.lower() in other.lower() or other.lower() in one.lower()
 
 
 def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterator[str]:
-    """Yield each fault of a variable for a node of this kind, observed or not, as a line."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
         limits = f"at most {LONGEST_NAME} letters, the first letter a capital"

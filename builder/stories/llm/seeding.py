@@ -64,9 +64,7 @@ def read_pairs(path: Path) -> Mapping[CausalPair, int]:
 
 def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[tuple[CausalPair, int]]:
     """Yield each usable pair of a CauseNet file with its support; a pair may come several times."""
-    number = 0
-    while line := stream.readline(_LONGEST_LINE):
-        number += 1
+    for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
         if not line.strip():
             continue
         try:
@@ -105,7 +103,7 @@ class Dealer:
         self._count = 3 * settings.budgets.seeds
         path = settings.causenet if self._count else None
         self._known = tuple(read_pairs(Path(path)).items()) if path else ()
-        self._order: Iterator[int] = iter(())
+        self._order: list[int] = []
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
         """Return three times R (``budgets.seeds``) seeds, for further attempts, on random edges of
@@ -130,11 +128,9 @@ class Dealer:
 
     def _next_number(self, size: int) -> int:
         """Return a random number from 0 to ``size`` - 1, none again before all have been dealt."""
-        number = next(self._order, None)
-        if number is None:
-            self._order = iter(self._rng.permutation(size).tolist())
-            number = next(self._order)
-        return number
+        if not self._order:
+            self._order = self._rng.permutation(size).tolist()[::-1]
+        return self._order.pop()
 
     def _from_graph(
         self, edge: tuple[str, str], graph: LatentDAG, kinds: Mapping[str, Kind]

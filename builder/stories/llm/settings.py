@@ -20,7 +20,6 @@ _Tries = Annotated[int, Field(ge=1, le=50)]
 
 
 def _day(text: str) -> str:
-    """Return a date as YYYY-MM-DD; raises ``Fault`` where the text is no ISO date."""
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:

@@ -70,8 +70,7 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
     variables = {node: proposal.by_id[ids[node]].variable for node in scene.graph.nodes}
     facts = Facts(variables, scene.graph.edges, scene.graph.latent)
     closing = pick(stream(key, "story"), NO_DIRECTION)
-    telling = _write_story(client, proposal, facts, closing)
-    return Narration(variables, telling)
+    return Narration(variables, _write_story(client, proposal, facts, closing))
 
 
 def _map_stages(
@@ -85,9 +84,7 @@ def _map_stages(
     for stage in plan[1:]:
         others = [one for one in found.variables if one.id not in stage.anchors]
         material = {
-            "domain": found.domain,
-            "record": found.record,
-            "records": found.records,
+            **found.model_dump(include={"domain", "record", "records"}),
             "already_named": {one.id: {"name": one.name, "meaning": one.meaning} for one in others},
             "note": "This fragment joins the system above at its fixed variables. Its other "
             "variables must not act directly on what is already named, nor the reverse.",
@@ -130,7 +127,6 @@ def _map_stage(
     }
 
     def judge(proposal: Proposal) -> Verdict:
-        """Return broken rules or, if there are none, the auditor's findings; and flags."""
         flags = yellow_flags({one.id: f"{one.name}: {one.meaning}" for one in proposal.variables})
         if rules := [*rule_violations(proposal, stage, names)]:
             return rules, (), flags
@@ -153,13 +149,18 @@ class _Pair(Reply):
     why: Remark = ""
 
 
-class _Effect(Reply):
+class _NamedEffect(Reply):
+    """An effect by id or name, and a remark on it."""
+
+    cause: _Name
+    effect: _Name
+    why: Remark = ""
+
+
+class _Effect(_NamedEffect):
     """The verdict on an effect: whether the names make it plausible as a direct one."""
 
-    cause: _Id
-    effect: _Id
     plausible: StrictBool
-    why: Remark = ""
 
 
 class _Audit(Reply):
@@ -189,7 +190,6 @@ def _audit(
     }
 
     def lacks(audit: _Audit) -> Iterator[str]:
-        """Yield the non-edges and effects of the stage without a verdict."""
         pairs = {frozenset((one.a, one.b)) for one in audit.pairs}
         effects = {(one.cause, one.effect) for one in audit.effects}
         yield from (f"{a}, {b}" for a, b in stage.non_edges if frozenset((a, b)) not in pairs)
@@ -245,15 +245,13 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
     """Return a story that both verifiers pass in S rounds (Alg. 4), or raise NarrationFailed."""
     flags = yellow_flags({one.name: f"{one.name}: {one.meaning}" for one in proposal.variables})
     material = {
-        "domain": proposal.domain,
-        "record": proposal.record,
+        **proposal.model_dump(include={"domain", "record"}),
         "variables": [one.model_dump(exclude={"id"}) for one in proposal.variables],
         "direct_effects": [f"{a} -> {b}" for a, b in sorted(facts.named_edges())],
         "yellow_flags": flags,
     }
 
     def judge(draft: _Draft) -> Verdict:
-        """Return what our verifier finds or, if nothing, the model's; and flags."""
         telling = draft.telling(proposal.record, facts, closing)
         if wrong := verify_attested(telling.story, telling.attestations, facts):
             return wrong, (), flags
@@ -270,14 +268,6 @@ class _Mention(Reply):
 
     name: _Name
     mentioned: StrictBool
-
-
-class _NamedEffect(Reply):
-    """An effect by name, and a remark on it."""
-
-    cause: _Name
-    effect: _Name
-    why: Remark = ""
 
 
 class _EffectVerdict(_NamedEffect):
@@ -299,7 +289,6 @@ def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _Sto
     """Return the model's verdicts on a story, one for every variable and effect at least."""
 
     def lacks(verdict: _StoryVerdict) -> list[str]:
-        """Return the variables and effects of the scene without a verdict, by name."""
         names = {v.name for v in facts.variables.values()}
         effects = {(one.cause, one.effect) for one in verdict.effects}
         missing = sorted(names - {one.name for one in verdict.variables})
