@@ -126,9 +126,8 @@ def zero_partial(world: World, x: str, y: str, z: str) -> bool:
 
 
 def affine_given(world: World, v: str, z: str) -> bool:
-    """Return whether E[V | Z] is affine in Z by graph and equations. Any function of a binary Z is.
-    Else V is Z, independent of it, jointly Gaussian with it, or comes after it with an equation
-    affine in parents of which this is true."""
+    """Return whether E[V | Z] is affine in Z by graph and equations: Z is binary, V is Z, or
+    independent of it, or jointly Gaussian, or after it and affine in parents that are."""
     if v == z or world.node(z).kind == "binary" or world.graph.d_separated((v,), (z,)):
         return True
     nodes = [world.node(one) for one in world.graph.ancestors((v, z))]

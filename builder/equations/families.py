@@ -3,9 +3,8 @@ log-odds that are linear, bent or steep, and noisy logic gates.
 
 Each family is a draw of parameters and an evaluation. Parents enter on the common scale of
 ``equation.inputs``, called z below; u is softplus(z). Locations are cut off at LOCATION_LIMIT.
-No binary outcome is ever certain: the steep families keep probabilities inside ``CERTAINTY``, and a
-gate's output flips with a probability of its own, so that every treatment level occurs at every
-value of the other causes.
+The steep binary families keep probabilities inside ``CERTAINTY``, and a gate's output flips by
+chance, so that every treatment level occurs at every value of the other causes.
 """
 
 import math
@@ -38,8 +37,7 @@ CERTAINTY: Final = (0.02, 0.98)
 
 
 def draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """Draw weights N(±0.8, 0.4), per sd of a parent whose sd exceeds one, and a bias N(0, 0.5),
-    which is 0 for a root."""
+    """Draw weights N(±0.8, 0.4) (per parent sd above one) and bias N(0, 0.5), 0 for a root."""
     weights = per_parent_sd(draw_signed(rng, len(parents), 0.8, 0.4), parents)
     return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
 
@@ -129,8 +127,7 @@ def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(a g(z))``, cut off, for standardised parents z. By parent g is exp with z
-    cut off at ±2, or log(1 + softplus(z))."""
+    """Return ``b + sum(a g(z))``, cut off; by parent g is exp (z within ±2) or log1p(softplus)."""
     total = np.asarray(parameters["bias"])
     terms = parameters["strengths"], parameters["exponential"]
     for z, a, exponential in zip(standardise(parameters, columns), *terms, strict=True):

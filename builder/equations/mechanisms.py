@@ -143,8 +143,6 @@ class Profile:
     coarse_share: float = 0.0
 
 
-DEFAULT_PROFILE: Final = Profile()
-
 PLAIN_NOISES: Final = ("gauss", "laplace", "student_t")
 
 CONTINUOUS_PROFILES: Final[Mapping[str, Profile]] = {
@@ -159,9 +157,6 @@ CONTINUOUS_PROFILES: Final[Mapping[str, Profile]] = {
     "coarsened_continuous": Profile(("handcrafted",), noises=PLAIN_NOISES, coarse_share=1.0),
 }
 """Continuous profiles by name, the three empirical ones first."""
-
-_UNUSED: Final = frozenset({"coarsened_continuous"})
-"""Profiles of weight 0 unless a split file asks for them, as in the paper (A.7)."""
 
 BINARY_PROFILES: Final[Mapping[str, tuple[str, ...]]] = {
     "single_regulator_logistic": ("logistic",),
@@ -197,13 +192,14 @@ def is_empirical(kind: str, name: str) -> bool:
 
 
 def mixture_weights(kind: str) -> dict[str, float]:
-    """Return each profile's probability, by name, for ``kind`` ("continuous" or "binary").
-    Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally, but for
-    those of ``_UNUSED``."""
+    """Return each used profile's probability, by name, for ``kind`` ("continuous" or "binary").
+    Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally."""
     known = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())
-    synthetic = [name for name in known if name not in empirical and name not in _UNUSED]
+    # Of weight 0 unless a split file asks for it, as in the paper (A.7).
+    unused = "coarsened_continuous"
+    synthetic = [name for name in known if name not in empirical and name != unused]
     return {name: EMPIRICAL_SHARE * count / total for name, count in empirical.items()} | {
         name: (1.0 - EMPIRICAL_SHARE) / len(synthetic) for name in synthetic
     }

@@ -63,8 +63,7 @@ class BoundNotMet(Exception):
 
 
 def units(world: World, drawn: Sequence[str], rng: np.random.Generator) -> Iterator[NoiseSample]:
-    """Yield noise of the nodes ``drawn`` without end: ``FIRST_POINTS`` further points of every
-    randomisation, one after the other."""
+    """Yield noise of ``drawn`` nodes without end, ``FIRST_POINTS`` of each randomisation a time."""
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
     sobol = scipy.stats.qmc.Sobol(len(drawn), scramble=True, bits=_BITS, rng=own)
@@ -254,8 +253,7 @@ def association_margin(*, measured: bool) -> float:
 
 
 def keeps(distance: float, margin: float, *errors: float) -> bool:
-    """Return whether ``distance`` exceeds ``margin`` by at least ``STANDARD_ERRORS`` standard
-    errors. ``errors`` add up in squares."""
+    """Return whether ``distance`` exceeds ``margin`` by ``STANDARD_ERRORS`` combined ``errors``."""
     return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
 
 

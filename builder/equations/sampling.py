@@ -27,7 +27,7 @@ from builder.equations.equation import (
     round_parameters,
     significant,
 )
-from builder.equations.mechanisms import DEFAULT_PROFILE, MECHANISMS, Profile
+from builder.equations.mechanisms import CONTINUOUS_PROFILES, MECHANISMS, Profile
 from builder.equations.noise import Noise, draw_noise_law
 from builder.equations.world import Node, World, on_grid
 from builder.graphs.graph import LatentDAG
@@ -57,7 +57,7 @@ def sample_world(
     *,
     outcome: str,
     treatment: str | None = None,
-    profile: Profile = DEFAULT_PROFILE,
+    profile: Profile = CONTINUOUS_PROFILES["linear_additive"],
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds. Nodes are drawn in
     topological order, each until a pilot sample of 4096 units accepts it. ``kinds`` not listed are

@@ -6,8 +6,7 @@ node is its standardised innovation ``e`` (mean 0, sd 1), the noise of a binary 
 
     continuous:  V = mean(parents) + scale * e          binary:  V = 1 if u < mean(parents) else 0
 
-(Pearl 2009, Definition 7.1.1; counterfactuals by running the same noise under another ``do``,
-Theorem 7.1.7.)
+(Pearl 2009, Definition 7.1.1). Counterfactuals are runs of the same noise under another ``do``.
 """
 
 from collections.abc import Collection, Mapping
@@ -129,8 +128,7 @@ class World:
         return law.density((value - mean) / scale) / scale
 
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values, without a ``grid`` of None. Written with Python's float repr
-        the round trip is exact."""
+        """Return plain JSON values, without a ``grid`` of None."""
         return {
             "nodes": [
                 {key: value for key, value in asdict(node).items() if key != "grid" or value}

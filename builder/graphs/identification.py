@@ -242,8 +242,7 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
 
     def extend(node: int, seen: int, arrived_by_arrow: bool, collided: bool) -> bool:
         """Tell whether some path onwards from `node` is open given {z} and reaches `y` past a
-        collider. `seen` is the mask of the nodes on the path so far, `collided` whether one was a
-        collider."""
+        collider. `seen` is the mask of the path so far, `collided` whether it had a collider."""
         if node == y_index:
             return collided
         onwards = 0

@@ -43,6 +43,7 @@ _OBJECTS: Final = TypeAdapter(list[dict[str, Any]])
 TRACK: Final = "causalds"
 _VARIANTS: Final = {spec.key: spec for spec in CAUSALDS.variants}
 _MODES: Final = {"symbolic": "story", "parquet": "data"}
+_EFFECT: Final = {"effect_estimate": "ate", "identification": "ate", "counterfactual_effect": "ett"}
 _GRAFT: Final = re.compile(r"AUX[^_]*_")
 """How nodes of the k-th grafted motif begin: ``AUX<k>_``."""
 
@@ -54,8 +55,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object in ``file``, at the dotted ``path`` inside it ("" for the whole), so that every
-    error names file and field."""
+    """A JSON object in ``file``, at the dotted ``path`` inside it; errors name both."""
 
     file: Path
     content: Mapping[str, Any]
@@ -248,15 +248,10 @@ class Item:
         """The effects asked about, one or two of ``ate``, ``ett``, ``nde``, ``nie``."""
         if self.spec.name == "direct_vs_indirect_dominance":
             return ("nde", "nie")
-        match self.spec.family:
-            case "effect_estimate" | "identification":
-                return ("ate",)
-            case "counterfactual_effect":
-                return ("ett",)
-            case _:
-                natural = self.spec.family == "mediation_effect"
-                key = "effect_kind" if natural else "estimand_kind"
-                return (self.document.one_of(("ett", "nde", "nie"), "inputs", key),)
+        if self.spec.family in _EFFECT:
+            return (_EFFECT[self.spec.family],)
+        key = "effect_kind" if self.spec.family == "mediation_effect" else "estimand_kind"
+        return (self.document.one_of(("ett", "nde", "nie"), "inputs", key),)
 
     def variable(self, role: str) -> tuple[str | None, str]:
         """Return raw id (None if absent) and story name of the task's variable ``role``."""

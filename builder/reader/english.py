@@ -1,9 +1,8 @@
 """Know words of causal English, and find names of variables in a text.
 
 The lists and patterns of ``english.toml`` hold common words of causal English in general, and share
-nothing with the phrases of any story generator. Names that no table or question gives (unmeasured
-variables, every variable of a story-only task) are found as capitalised phrases that the text
-repeats.
+nothing with the phrases of any story generator. Names that no table or question gives are found as
+capitalised phrases that the text repeats.
 """
 
 import re
@@ -103,11 +102,6 @@ def mask(text: str, names: Sequence[str]) -> str:
     return text
 
 
-def tells_unmeasured(sentence: str) -> bool:
-    """Tell whether the sentence says of something that it was not measured."""
-    return bool(find("unmeasured", sentence))
-
-
 def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
     """Return the ``names`` that a sentence without another name calls unmeasured. ``values`` (units
     and states) are taken out first, since they may use such words ("percent hidden")."""
@@ -116,7 +110,7 @@ def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> f
     for sentence in sentences(mask(text, names)):
         named = {int(index) for index in MARK.findall(sentence)}
         bare = re.sub(rf"(?<!\w)(?:{told})(?!\w)", "", sentence) if told else sentence
-        if len(named) == 1 and tells_unmeasured(bare):
+        if len(named) == 1 and find("unmeasured", bare):
             found |= named
     return frozenset(names[index] for index in found)
 
@@ -133,7 +127,7 @@ def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple
             found.append(name)
     if count is not None:
         return tuple(found[: 2 * count + 6])
-    told = "\n".join(part for part in parts if tells_unmeasured(part)).casefold()
+    told = "\n".join(part for part in parts if find("unmeasured", part)).casefold()
     return tuple(name for name in found if re.search(rf"\b{re.escape(name.casefold())}\b", told))
 
 

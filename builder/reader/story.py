@@ -24,7 +24,6 @@ from builder.reader.english import (
     relation,
     sentences,
     strip_tail,
-    tells_unmeasured,
 )
 
 Group = tuple[int, ...]
@@ -70,7 +69,7 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
         # What comes after a comma behind the last name ('…, for children ask why') asks nothing.
         asked = [*gaps[:-1], _segments(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
         if groups and not find("question", " ".join(asked)):
-            reader.read(*_merge(gaps, groups), tells_unmeasured(sentence))
+            reader.read(*_merge(gaps, groups), bool(find("unmeasured", sentence)))
     graph: nx.DiGraph[int] = nx.DiGraph()
     for (a, b), _ in Counter(reader.told).most_common():  # equal counts in the order of telling
         if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):

@@ -1,7 +1,6 @@
 """The root of a split: its stated seed, or the maintainer's secret.
 
-A secret is read, used as an HMAC key, and never printed or written; what a release shows of it is
-a salted commitment.
+A secret is an HMAC key, never printed or written. A release shows a salted commitment to it.
 """
 
 import hashlib
@@ -20,9 +19,8 @@ MAX_SECRET_DIGITS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The root of one split (``key``: seed or secret), and what is derived from it for commitments:
-    the key of the salts of private rows and the salt of the seed commitment. Both are HMACs of the
-    root, so neither gives the root away."""
+    """The root of one split (``key``: seed or secret), and the salts of commitments that are HMACs
+    of it, so that they do not give it away."""
 
     split: str
     private: bool

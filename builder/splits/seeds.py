@@ -65,8 +65,7 @@ def random_order(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
 
 
 class InstancePlan:
-    """The base of each track's dataclass of plans: what is decided about one instance before
-    anything is sampled."""
+    """The base of each track's plan of an instance: what is decided before anything is sampled."""
 
     __slots__ = ()
 

@@ -113,8 +113,7 @@ def _fault_message(fault: ErrorDetails, value: Any, whole: Mapping[str, Any]) ->
 
 
 def _resolve_schema(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return ``schema``, a part of the JSON schema ``whole``, with its reference resolved and
-    without the null that no TOML has."""
+    """Return ``schema``, a part of ``whole``, its reference resolved, without null."""
     # A field's description is kept, but not a model's docstring, which does not describe a value.
     own = {key: schema[key] for key in ("description",) if key in schema and schema is not whole}
     for branch in schema.get("anyOf", ()):
@@ -250,8 +249,7 @@ def some_of(known: Sequence[str]) -> BeforeValidator:
 
 
 def check_keys(found: Iterable[str], known: Iterable[str], inside: str = "") -> None:
-    """Raise :class:`Fault` for the first key in ``found`` that is not ``known``. ``inside`` is the
-    path of its table, with the dot."""
+    """Raise :class:`Fault` for the first key in ``found``, a table at ``inside``, not ``known``."""
     for key in found:
         if key not in known:
             raise Fault(f"unknown key{did_you_mean(key, known)}", inside + key)
@@ -265,12 +263,8 @@ def check_positive(weights: Weights, key: str = "") -> Weights:
 
 
 def weights_of(known: Collection[str], ordered: bool = False) -> WrapValidator:
-    """Return a validator of a table of weights by ``known`` name, of which one at least is
-    positive.
-
-    It gives the weights as the file has them or, with ``ordered``, only the positive ones in the
-    order of ``known``.
-    """
+    """Return a validator of a table of weights by ``known`` name, one at least positive. With
+    ``ordered`` it gives only the positive ones, in the order of ``known``."""
 
     def check(value: object, handler: Callable[[object], dict[str, float]]) -> dict[str, float]:
         if not isinstance(value, Mapping):

@@ -57,9 +57,8 @@ class InstanceSpec:
     """One instance to build: all that ``Track.build`` may depend on.
 
     ``key`` seeds the hidden world, ``id_key`` the ids of the instance and its tasks. Both stay out
-    of ``repr`` so that no message can carry them. ``config_json`` is canonical JSON of whatever the
-    track decided while planning. Only the track reads it: what the machinery needs is
-    ``task_plan``.
+    of ``repr`` so that no message can carry them. ``config_json`` is JSON of what the track decided
+    while planning. Only the track reads it: what the machinery needs is ``task_plan``.
     """
 
     track: str
@@ -120,8 +119,7 @@ class PossibleTask:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An instance, built or planned, as the composition of an exam sees it; ``traits`` are facts by
-    name."""
+    """An instance, built or planned, for the composition of an exam; ``traits``: facts by name."""
 
     instance_id: str
     tasks: tuple[PossibleTask, ...]
@@ -148,8 +146,7 @@ class ExamFiles:
 
 
 def planned_variants(spec: InstanceSpec) -> list[str]:
-    """Return the variants that an instance is planned for; empty if plans are not counted by
-    variant."""
+    """Return the variants that an instance is planned for; none if plans are counted otherwise."""
     return [level for axis, level in spec.task_plan.levels if axis == "variant"]
 
 

@@ -109,8 +109,7 @@ def is_plural(name: str) -> bool:
 
 
 def plural_verb(verb: str) -> str | None:
-    """Return "singular" or "plural" for a verb form that states begin with ("is", "are", "stays"
-    …), None for every other verb."""
+    """Return "singular" or "plural" for a verb that states begin with ("is", "are"), else None."""
     if _SINGULAR.fullmatch(verb):
         return "singular"
     return "plural" if _PLURAL.fullmatch(verb) else None

@@ -1,6 +1,4 @@
-"""Checks that domains are fit to tell scenes with: their texts and their graphs. Planning a split
-checks whether every scene finds names.
-"""
+"""Checks that domains are fit to tell scenes with: their texts and their graphs."""
 
 import re
 from collections import Counter

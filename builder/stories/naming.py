@@ -28,9 +28,8 @@ from builder.stories.types import Kind
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A scene's graph in search order: nodes with most edges to earlier ones come first. ``nodes``
-    are ids. ``links[i]`` holds, for each earlier node j, 1 where j affects i, -1 where i affects j,
-    else 0."""
+    """A scene's graph in search order: nodes with most edges to earlier ones come first.
+    ``links[i]`` holds for each earlier node j: 1 where j affects i, -1 for the reverse, else 0."""
 
     nodes: tuple[str, ...]
     kinds: tuple[Kind, ...]

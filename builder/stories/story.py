@@ -77,8 +77,7 @@ class Draft:
         return undealt.pop()
 
     def sentence(self, text: str) -> str:
-        """Return ``text`` with a capital, a full stop, and its slots (scenery, ``{count}``)
-        filled."""
+        """Return ``text`` with a capital, a full stop, and its slots filled."""
         scenery = self.setting.scenery
         count = FRAMES["count_words"][len(self.facts.variables)]
         if re.match(r"[aeio]|u(?!ni)|hour", scenery.record):
@@ -183,8 +182,7 @@ _Sentence = tuple[int, bool]
 
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
-    """Return a story of two to four paragraphs that tells ``facts``, with its attestations. A
-    scene's audit verifies it."""
+    """Return a story of two to four paragraphs that tells ``facts``, with its attestations."""
     draft = Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
     closed, no_direction, as_it_happened = (
@@ -266,8 +264,7 @@ def _tell_one(draft: Draft, edge: Edge, reason: bool) -> str:
 
 
 def _tell_two(draft: Draft, group: Sequence[Edge], reason: bool) -> str:
-    """Return two effects in one clause that fits what they share, without mechanisms, or with a
-    ``reason`` in two core clauses."""
+    """Return two effects in one clause that fits what they share, or with reasons in two cores."""
     (first, second), relation = order_pair(group)
     if not reason:
         pairs, variables = PAIRS[relation], draft.facts.variables

@@ -181,8 +181,7 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
 
 @cache
 def invented_words(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
-    """Return all invented words of names ("tails") or towns, sorted. A word is head + tail, 5 to 10
-    letters, and no known word."""
+    """Return invented words of names ("tails") or towns, sorted: head + tail, 5 to 10 letters."""
     lists = {key: text.split() for key, text in _read("syllables.toml").items()}
     joined = {
         head + tail

@@ -3,8 +3,7 @@
 Private transcripts hold the requests made for a scene and their replies, so that none is made
 twice: one JSONL file per attempt at a scene's words, under a name made from its key. A line holds
 the hash of a request, the request and the reply, and never the key or the address of the endpoint.
-The n-th time a run makes the same request it gets the n-th recorded reply, so a rebuild repeats the
-run.
+A request made for the n-th time gets the n-th recorded reply, so a rebuild repeats the run.
 """
 
 import hashlib
@@ -241,9 +240,8 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """One scene's recorded calls, in a file of ``folder`` named by a hash of ``key``. ``replies``
-    are those of earlier runs, in order, by the hash of the request. Raises ``UsageError`` for a
-    damaged or unreadable file."""
+    """One scene's calls, in a file of ``folder`` named by a hash of ``key``. ``replies`` of earlier
+    runs are in order, by request's hash. ``UsageError`` for a damaged or unreadable file."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]

@@ -47,13 +47,6 @@ class Sketch:
                 found.append(f"{a} and {b}" + (f", given {' and '.join(given)}" if given else ""))
         return found[:12]
 
-    def part(self, nodes: Sequence[str]) -> "Sketch":
-        """Return the sub-graph of ``nodes`` (public ids) and all edges among them."""
-        kept = [node for node in self.graph.nodes if node in nodes]
-        edges = tuple((a, b) for a, b in self.graph.edges if a in kept and b in kept)
-        graph = LatentDAG(tuple(kept), edges, self.graph.latent & set(kept))
-        return Sketch(graph, {node: self.kinds[node] for node in kept})
-
     def to_json(self) -> dict[str, object]:
         """Return the JSON that prompts show: variables, direct effects, pairs without one."""
         return {
@@ -112,8 +105,12 @@ def stages(graph: LatentDAG, whole: Sketch, names: Mapping[str, str]) -> list[St
             for node, other in (edge, edge[::-1])
             if other in own and number[node] < stage
         }
-        part = whole.part([names[node] for node in graph.nodes if node in own | shared])
-        found.append(Stage(part, frozenset(names[node] for node in shared)))
+        ids = {names[node] for node in own | shared}
+        nodes = tuple(node for node in whole.graph.nodes if node in ids)
+        edges = tuple((a, b) for a, b in whole.graph.edges if a in ids and b in ids)
+        part = LatentDAG(nodes, edges, whole.graph.latent & ids)
+        kinds = {node: whole.kinds[node] for node in nodes}
+        found.append(Stage(Sketch(part, kinds), frozenset(names[node] for node in shared)))
     return found
 
 
@@ -127,8 +124,7 @@ _State = Annotated[str, line(80), AfterValidator(lambda text: text.rstrip("."))]
 
 
 class NamedVariable(Reply):
-    """A variable as a model names it by public ``id``; its claims are unchecked. ``meaning`` says
-    what it measures, for auditor and writer."""
+    """A variable as a model names it by public ``id``, unchecked; ``meaning``: for the auditor."""
 
     id: Annotated[str, line(10)]
     name: Annotated[str, line(120)]

@@ -5,8 +5,7 @@ file is given, else from the knowledge graph, and are dealt while a split is pla
 
 CauseNet-Precision holds causal relations found in text (Heindorf et al. 2020). Each line is a JSON
 object ``{"causal_relation": {"cause": {"concept": …}, "effect": {"concept": …}}, "sources": […]}``.
-The number of sources is the *support* of a relation; ``splits/causenet-sample.jsonl`` has it in
-their place.
+The number of sources, or the number in their place, is the *support* of a relation.
 """
 
 import bz2

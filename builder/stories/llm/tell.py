@@ -2,8 +2,7 @@
 
 Mapper and auditor name a graph fragment by fragment. Two verifiers must pass a story: the
 deterministic one, which can be run again at any time, and the model, which judges whether the
-sentences mean what they are said to mean. Effects that are told but not there count as violations:
-a story must not invent any.
+sentences mean what they are said to mean. Effects that are told but not there are violations.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -251,11 +250,18 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
         "yellow_flags": flags,
     }
 
+    def lacks(verdict: _StoryVerdict) -> list[str]:
+        names = {v.name for v in facts.variables.values()}
+        effects = {(one.cause, one.effect) for one in verdict.effects}
+        missing = sorted(names - {one.name for one in verdict.variables})
+        return missing + [f"{a} -> {b}" for a, b in sorted(facts.named_edges() - effects)]
+
     def judge(draft: _Draft) -> Verdict:
         telling = draft.telling(proposal.record, facts, closing)
         if wrong := verify_attested(telling.story, telling.attestations, facts):
             return wrong, (), flags
-        verdict = _verify(client, {"story": draft.story, **material}, facts)
+        asked = conversation(VERIFIER, {"story": draft.story, **material})
+        verdict = client.ask_json("verifier", asked, _StoryVerdict, lacks)
         return [*_unfaithful(verdict, facts)], verdict.warnings, flags
 
     messages = conversation(WRITER, material)
@@ -283,18 +289,6 @@ class _StoryVerdict(Reply):
     effects: tuple[_EffectVerdict, ...] = Field(max_length=300)
     extra: tuple[_NamedEffect, ...] = Field(default=(), max_length=300)
     warnings: Remarks = ()
-
-
-def _verify(client: Client, content: Mapping[str, object], facts: Facts) -> _StoryVerdict:
-    """Return the model's verdicts on a story, one for every variable and effect at least."""
-
-    def lacks(verdict: _StoryVerdict) -> list[str]:
-        names = {v.name for v in facts.variables.values()}
-        effects = {(one.cause, one.effect) for one in verdict.effects}
-        missing = sorted(names - {one.name for one in verdict.variables})
-        return missing + [f"{a} -> {b}" for a, b in sorted(facts.named_edges() - effects)]
-
-    return client.ask_json("verifier", conversation(VERIFIER, content), _StoryVerdict, lacks)
 
 
 def _unfaithful(verdict: _StoryVerdict, facts: Facts) -> Iterator[str]:
