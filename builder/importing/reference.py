@@ -163,11 +163,6 @@ class PublishedScene:
         return self.name(self.truth.read(TEXT, "graph", "outcome"))
 
     @cached_property
-    def nodes(self) -> list[str]:
-        """The story names of all nodes, latent ones included."""
-        return self.truth.read(NAMES, "graph", "nodes_named")
-
-    @cached_property
     def labels(self) -> Floats:
         """The held-out outcome, shape (rows,); raises ``UsageError`` if absent or not finite."""
         values = read_columns(self.test_file).get(self.outcome)
@@ -296,7 +291,7 @@ class Item:
                 if is_told
                 else names(document, "inputs", "observed_vars")
             ),
-            "variables": lambda: len(scene.nodes),
+            "variables": lambda: len(scene.truth.read(NAMES, "graph", "nodes_named")),
             "estimand": lambda: self.effects[0].upper(),
             "conditioning_var": lambda: self.variable("conditioning_var")[1],
             "variable": lambda: self.variable("collider")[1],

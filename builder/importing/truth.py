@@ -50,8 +50,9 @@ def published_answer(item: Item) -> Answer:
                 raise item.document.problem(("output_variant",), what)
             return Answer({"kind": kind, "sd": float(labels.std()), "rows": len(labels)})
         case "edges":
-            edges = item.scene.truth.read(PAIRS, "graph", "edges_named")
-            return Answer({"nodes": item.scene.nodes, "edges": edges})
+            truth = item.scene.truth
+            nodes = truth.read(NAMES, "graph", "nodes_named")
+            return Answer({"nodes": nodes, "edges": truth.read(PAIRS, "graph", "edges_named")})
         case "signs":
             entry = _conditioning(item)
             before, after = (

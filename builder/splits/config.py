@@ -178,42 +178,30 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
         what = f"a split needs a table for at least one track ({', '.join(sorted(tracks))})"
         raise table.problem(min(tracks), f"missing; {what}")
     parsed = {track: tracks[track].parse(values) for track, values in named.items()}
-    draws = tuple(
-        draw
-        for exam, shares in told.exams.items()
-        for draw in _draws(exam, shares, table, [tracks[track] for track in named], path)
-    )
+    draws = []
+    for exam, shares in told.exams.items():
+        if not _NAME.fullmatch(exam) or exam in _RESERVED:
+            what = "use lower-case letters, digits, - and _ (not 'all')"
+            raise table.problem(f"exams.{exam}", f"no good exam name; {what}")
+        if not shares:
+            what = f"empty; add {min(named)} = {{ tasks = 100 }}"
+            raise table.problem(f"exams.{exam}", what)
+        for track, draw in shares.items():
+            if track not in named:
+                what = f"unknown key{did_you_mean(track, named)}"
+                raise table.problem(f"exams.{exam}.{track}", what)
+            own = TomlTable({}, f"{table.where}exams.{exam}.{track}.")
+            draws.append(_draw(exam, draw, tracks[track], own, path))
     planned = []
     for track, settings in parsed.items():
         models = tuple((one.exam, one.model) for one in draws if one.track == track and one.model)
         if (exams := tracks[track].exams) and models and told.truth == "private":
             settings = exams.plan_for(settings, models, f"{table.where}{track}")
         planned.append((track, settings))
-    split = SplitConfig(name, told.truth, told.seed, told.secret_env, tuple(planned), draws)
+    split = SplitConfig(name, told.truth, told.seed, told.secret_env, tuple(planned), tuple(draws))
     if split.private:
         _check_private_exams(table, split, tracks)
     return split
-
-
-def _draws(
-    exam: str, draws: Mapping[str, _Draw], split: TomlTable, tracks: list[Track], path: Path
-) -> tuple[Draw, ...]:
-    """Return the draws of one exam of a split, checked: one for each track that it asks. Exam files
-    are looked for from ``path``, the split file."""
-    table = TomlTable({}, f"{split.where}exams.")
-    if not _NAME.fullmatch(exam) or exam in _RESERVED:
-        what = "use lower-case letters, digits, - and _ (not 'all')"
-        raise table.problem(exam, f"no good exam name; {what}")
-    if not draws:
-        raise table.problem(exam, f"empty; add {tracks[0].name} = {{ tasks = 100 }}")
-    known = {track.name: track for track in tracks}
-    for name in draws:
-        if name not in known:
-            raise table.problem(f"{exam}.{name}", f"unknown key{did_you_mean(name, known)}")
-    return tuple(
-        _draw(exam, draw, known[name], TomlTable({}, f"{table.where}{exam}.{name}."), path)
-        for name, draw in draws.items()
-    )
 
 
 def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
