@@ -24,7 +24,7 @@ from baselines.causalds.estimators import NORMAL_975, Estimate
 from baselines.causalds.regression import fit, is_binary, predict
 from baselines.exam import Answer, ShownScene, constants_of, csv_text
 from builder.reader import read_story
-from builder.reader.english import MARK, mask, sentences
+from builder.reader.story import MARK, mask, sentences
 from grader.scoring.shape import Task
 
 

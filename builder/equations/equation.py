@@ -83,17 +83,16 @@ def summary(value: float) -> float:
     return significant(value, 6)
 
 
-def rounded(value: float) -> float:
-    """Return a parameter of a world to nine significant digits, as written and computed with."""
+def round_parameter(value: Any) -> Any:
+    """Return a parameter, a number or a tuple, to nine significant digits, as a world holds it."""
+    if isinstance(value, tuple):
+        return tuple(map(round_parameter, value))
     return significant(value, 9)
 
 
 def round_parameters(parameters: Parameters) -> Parameters:
-    """Return the parameters, all numbers :func:`rounded`."""
-    return {
-        key: tuple(map(rounded, value)) if isinstance(value, tuple) else rounded(value)
-        for key, value in parameters.items()
-    }
+    """Return the parameters, all numbers by :func:`round_parameter`."""
+    return {key: round_parameter(value) for key, value in parameters.items()}
 
 
 def input_scales(parents: Sequence[Parent]) -> Parameters:
@@ -123,7 +122,7 @@ def constant(value: float) -> Part:
     return lambda _, count: (value,) * count
 
 
-def signed(location: float, spread: float) -> Part:
+def signed_normal(location: float, spread: float) -> Part:
     """Return a part that draws N(±location, spread) for each parent."""
     return lambda rng, count: floats(draw_signed(rng, count, location, spread))
 

@@ -22,7 +22,7 @@ from builder.equations.equation import (
     drawing,
     floats,
     normal,
-    signed,
+    signed_normal,
     strengths,
     uniform,
 )
@@ -52,11 +52,11 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "linear_additive": _continuous(families.draw_linear, families.linear_mean, affine=True),
     "handcrafted": _continuous(
         drawing(
-            weights=signed(0.8, 0.4),
+            weights=signed_normal(0.8, 0.4),
             bias=normal(0.5),
             pairs=_pairs,
             products=_products,
-            bends=signed(0.5, 0.3),
+            bends=signed_normal(0.5, 0.3),
             shifts=constant(0.0),  # measurements have some, and squares
             squares=constant(0.0),
         ),
@@ -75,7 +75,7 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     ),
     "rational": _continuous(
         drawing(
-            weights=signed(0.8, 0.4),
+            weights=signed_normal(0.8, 0.4),
             pairs=_pairs,
             products=_products,
             bias=normal(0.4),
@@ -101,8 +101,8 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "logistic": _binary(families.draw_logistic, families.logistic_mean),
     "shifted_logistic": _binary(
         drawing(
-            weights=signed(1.0, 0.6),
-            bends=signed(0.6, 0.3),
+            weights=signed_normal(1.0, 0.6),
+            bends=signed_normal(0.6, 0.3),
             shifts=uniform(-1.5, 1.5),
             bias=normal(0.7),
         ),
@@ -111,7 +111,7 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     ),
     "sharp_threshold": _binary(
         drawing(
-            weights=signed(1.0, 0.5),
+            weights=signed_normal(1.0, 0.5),
             sharpness=lambda rng, _: float(rng.uniform(4.0, 8.0)),
             threshold=normal(0.5),
         ),

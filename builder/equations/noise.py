@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from builder.equations.elementary import exp, log, log1p, softplus
-from builder.equations.equation import Array, rounded
+from builder.equations.equation import Array, round_parameter
 from builder.splits.seeds import pick
 
 Shape = tuple[float, ...]
@@ -52,9 +52,9 @@ class Noise:
         factor = np.clip(softplus(total), self.spread.low, self.spread.high)
         return np.asarray(self.scale * factor)
 
-    def spread_over(self, weights: Sequence[float], bias: float, *ends: float) -> "Noise":
+    def spread_over(self, weights: tuple[float, ...], bias: float, *ends: float) -> "Noise":
         """Return the noise with a spread of these parameters, rounded."""
-        return replace(self, spread=Spread(tuple(map(rounded, weights)), rounded(bias), *ends))
+        return replace(self, spread=Spread(round_parameter(weights), round_parameter(bias), *ends))
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values, without a ``spread`` of None."""
@@ -88,7 +88,7 @@ def draw_noise_law(rng: np.random.Generator, families: tuple[str, ...], scale: f
     """Draw a noise law with sd ``scale``, its family uniform in ``families``, rounded."""
     family = pick(rng, families)
     shape = NOISE_FAMILIES[family].draw_shape(rng, scale)
-    return Noise(family, rounded(scale), tuple(map(rounded, shape)))
+    return Noise(family, round_parameter(scale), round_parameter(shape))
 
 
 _LAPLACE_RATE: Final = math.sqrt(2.0)

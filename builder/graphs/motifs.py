@@ -36,40 +36,37 @@ class Motif:
         return [v for v in self.graph.observed_nodes if v not in (self.treatment, self.outcome)]
 
 
-def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Motif:
-    """Return the motif of edges written as "X>M M>Y", its outcome always Y. ``latent`` lists the
-    latent nodes, blanks between them. Nodes are ordered by first mention."""
-    pairs = tuple((edge.split(">")[0], edge.split(">")[1]) for edge in edges.split())
-    nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
-    return Motif(name, LatentDAG(nodes, pairs, frozenset(latent.split())), treatment, "Y")
+def _motifs(**edges: str) -> dict[str, Motif]:
+    """Return motifs by name of edges written as "X>M M>Y". Their outcome is Y, nodes that begin
+    with U are latent, and nodes are ordered by first mention."""
+    motifs = {}
+    for name, text in edges.items():
+        pairs = tuple((edge.split(">")[0], edge.split(">")[1]) for edge in text.split())
+        nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
+        graph = LatentDAG(nodes, pairs, frozenset(node for node in nodes if node.startswith("U")))
+        motifs[name] = Motif(name, graph, "X" if "X" in nodes else "A", "Y")
+    return motifs
 
 
-MOTIFS: Final[Mapping[str, Motif]] = {
-    motif.name: motif
-    for motif in (
-        _motif("chain", "X>M M>Y"),
-        _motif("mediation", "X>M M>Y X>Y"),
-        _motif("confounding", "Z>X Z>Y X>Y"),
-        _motif("fork", "Z>X Z>Y"),
-        _motif("collider", "X>Z Y>Z"),
-        _motif("arrowhead", "X>V2 V1>V2 X>Y V1>Y V2>Y"),
-        _motif("diamond", "X>M1 M1>Y X>M2 M2>Y"),
-        _motif("diamondcut", "V1>V2 V1>X X>Y V2>Y"),
-        _motif("frontdoor", "X>Z Z>Y U>X U>Y", latent="U"),
-        _motif("iv", "Z>X X>Y U>X U>Y", latent="U"),
-        _motif("double_nc", "U>A U>Y U>Z U>W A>Y", latent="U", treatment="A"),
-        _motif("triangle", "X>Y X>V3 Y>V3"),
-    )
-}
+MOTIFS: Final[Mapping[str, Motif]] = _motifs(
+    chain="X>M M>Y",
+    mediation="X>M M>Y X>Y",
+    confounding="Z>X Z>Y X>Y",
+    fork="Z>X Z>Y",
+    collider="X>Z Y>Z",
+    arrowhead="X>V2 V1>V2 X>Y V1>Y V2>Y",
+    diamond="X>M1 M1>Y X>M2 M2>Y",
+    diamondcut="V1>V2 V1>X X>Y V2>Y",
+    frontdoor="X>Z Z>Y U>X U>Y",
+    iv="Z>X X>Y U>X U>Y",
+    double_nc="U>A U>Y U>Z U>W A>Y",
+    triangle="X>Y X>V3 Y>V3",
+)
 """All twelve motifs by name, in the order of the paper's catalogue."""
 
-PLANTED: Final[Mapping[str, Motif]] = {
-    motif.name: motif
-    for motif in (
-        _motif("napkin", "W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", latent="U1 U2"),
-        _motif("mediation_confounded", "X>M M>Y X>Y U>M U>Y", latent="U"),
-    )
-}
+PLANTED: Final[Mapping[str, Motif]] = _motifs(
+    napkin="W>Z Z>X X>Y U1>W U1>X U2>W U2>Y", mediation_confounded="X>M M>Y X>Y U>M U>Y"
+)
 """Two structures on which rung 3 departs from rung 2, too rare to arise by chance. The napkin
 identifies the ATE but not a non-binary ETT, confounded mediation no natural effect."""
 

@@ -4,7 +4,6 @@ The gate holds every story against what it reads, and baselines read by it. So i
 this project, least of all :mod:`builder.stories`.
 """
 
-from builder.reader.english import told_unmeasured
-from builder.reader.story import Reading, read_story
+from builder.reader.story import Reading, read_story, told_unmeasured
 
 __all__ = ["Reading", "read_story", "told_unmeasured"]

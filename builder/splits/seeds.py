@@ -11,7 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -19,9 +19,6 @@ from pydantic import TypeAdapter
 from builder.splits.track import InstanceSpec, TaskPlan
 
 T = TypeVar("T")
-
-ID_DIGITS: Final = 16
-"""Hex digits in a public id: 64 bits, so that a million ids collide with probability 3e-8."""
 
 
 def hmac_key(key: bytes, message: str) -> bytes:
@@ -43,9 +40,9 @@ def attempt_key(key: bytes, attempt: int) -> bytes:
 
 
 def public_id(prefix: str, key: bytes, label: str) -> str:
-    """Return ``prefix-`` and 64 bits (16 hex digits) of HMAC(``key``, ``label``); ``key`` is an id
-    key. Task ids use the variant's key as label."""
-    return f"{prefix}-{hmac_key(key, label).hex()[:ID_DIGITS]}"
+    """Return ``prefix-`` and 16 hex digits of HMAC(``key``, ``label``): a million ids collide with
+    probability 3e-8. ``key`` is an id key; task ids use the variant's key as label."""
+    return f"{prefix}-{hmac_key(key, label).hex()[:16]}"
 
 
 def stream(key: bytes, stage: str) -> np.random.Generator:

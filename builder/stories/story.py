@@ -177,9 +177,6 @@ _REASON_FIRST_RATE = 0.3
 _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
 
-_Sentence = tuple[int, bool]
-"""A sentence planned before its effects: how many (1, 2), and whether with mechanisms."""
-
 
 def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telling:
     """Return a story of two to four paragraphs that tells ``facts``, with its attestations."""
@@ -208,8 +205,9 @@ def tell(rng: np.random.Generator, setting: StorySetting, facts: Facts) -> Telli
 def _tell_effects(draft: Draft) -> list[list[str]]:
     """Return one or two paragraphs, as sentences, that tell every edge once, and attest them."""
     facts, left = draft.facts, len(draft.facts.edges)
-    plans: list[_Sentence] = []
-    while left:  # sentences are planned from the number of effects, by chance alone
+    # A sentence's number of effects (1, 2), and whether it has mechanisms, by chance alone.
+    plans: list[tuple[int, bool]] = []
+    while left:
         size = 2 if left > 1 and draft.chance(_PAIR_RATE) else 1
         plans.append((size, draft.chance(_REASON_RATE if size == 1 else _PAIR_REASON_RATE)))
         left -= size
@@ -229,7 +227,7 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
 
 
 def _choose_mentions(
-    draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
+    draft: Draft, plans: Sequence[tuple[int, bool]], groups: Sequence[Sequence[Edge]]
 ) -> None:
     """Choose the effects in which ``draft`` names variables by state, or calls them unmeasured:
     each in one of its edges, drawn among the sentences made of core clauses, if any of these

@@ -3,7 +3,7 @@
 import pytest
 
 from builder.reader import read_story
-from builder.reader.english import discover, mask, sentences
+from builder.reader.story import discover, mask, sentences
 
 FULL = ("Moss Cover", "Lamp Hours", "Fern Height", "Soil Warmth", "Snail Count")
 NAMES = dict(zip("MLFSC", FULL, strict=True))
