@@ -44,12 +44,7 @@ class Associations(NamedTuple):
 
 
 def associations(
-    world: World,
-    x: str,
-    y: str,
-    others: Sequence[str],
-    rng: np.random.Generator,
-    bound: float = CORRELATION_BOUND,
+    world: World, x: str, y: str, others: Sequence[str], rng: np.random.Generator
 ) -> Associations:
     """Return the correlation of X and Y, those given each of ``others``, their changes, and Y's sd.
     Binary nodes count as 0 and 1. What is zero by construction is exactly zero. Raises
@@ -78,7 +73,7 @@ def associations(
     errors, draws = np.zeros(0), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
         values, errors = jackknife(means, partial(_correlations, apart, zeros[1 : count + 1]))
-        limits = np.append(np.full(2 * count + 1, bound), SPREAD_BOUND * values[-1])
+        limits = np.append(np.full(2 * count + 1, CORRELATION_BOUND), SPREAD_BOUND * values[-1])
         if (errors[~zeros] <= limits[~zeros]).all():
             marginal, *given, outcome_sd = (
                 STRUCTURAL_ZERO if zero else Quantity(value, se, draws, "rqmc")

@@ -89,10 +89,8 @@ def _softplus_features(parameters: Parameters, columns: Sequence[Array]) -> list
 
 def product_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """Return ``b + a prod(u)``, cut off, where u is softplus of a standardised parent."""
-    total = np.asarray(parameters["strength"])
-    for u in _softplus_features(parameters, columns):
-        total = total * u
-    return cut_off(parameters["bias"] + total)
+    features = _softplus_features(parameters, columns)
+    return cut_off(parameters["bias"] + reduce(np.multiply, features, parameters["strength"]))
 
 
 def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:

@@ -174,7 +174,7 @@ STRAIGHT: Final = frozenset(
 )
 """The continuous profiles whose equations are all lines."""
 
-_EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
+EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
     # What the public reference release realised of each, which is all that is known of them.
     "continuous": {"linear_additive": 1, "interaction_response": 22, "symbolic_transform": 12},
     "binary": {"single_regulator_logistic": 12, "multi_input_logic_gate": 20},
@@ -186,16 +186,11 @@ def profile(continuous: str, binary: str) -> Profile:
     return replace(CONTINUOUS_PROFILES[continuous], binary=BINARY_PROFILES[binary])
 
 
-def is_empirical(kind: str, name: str) -> bool:
-    """Return whether profile ``name`` of ``kind`` (continuous or binary) is a corpus's."""
-    return name in _EMPIRICAL[kind]
-
-
 def mixture_weights(kind: str) -> dict[str, float]:
     """Return each used profile's probability, by name, for ``kind`` ("continuous" or "binary").
     Empirical ones share ``EMPIRICAL_SHARE`` as realised, synthetic ones the rest equally."""
     known = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
-    empirical = _EMPIRICAL[kind]
+    empirical = EMPIRICAL[kind]
     total = sum(empirical.values())
     # Of weight 0 unless a split file asks for it, as in the paper (A.7).
     unused = "coarsened_continuous"

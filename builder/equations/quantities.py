@@ -130,17 +130,10 @@ STRUCTURAL_ZERO: Final = Quantity(0.0, 0.0, 0, "structural_zero")
 
 
 def effect(
-    name: Effect,
-    world: World,
-    x: str,
-    y: str,
-    x0: float,
-    x1: float,
-    rng: np.random.Generator,
-    bound: float = EFFECT_BOUND,
+    name: Effect, world: World, x: str, y: str, x0: float, x1: float, rng: np.random.Generator
 ) -> Quantity:
     """Return the effect ``name`` of X on Y as X goes from ``x0`` to ``x1``. Raises
-    :class:`BoundNotMet` for a standard error beyond bound * (1 + |effect|) at the largest sample.
+    :class:`BoundNotMet` for a standard error beyond its bound at the largest sample.
 
     Conditioning on X = x1 (ETT) is exact: given all noise but X's own, X = x1 has probability
     P(X = x1 | parents) (binary X) or density f((x1 - mean) / scale) / scale (continuous X). The
@@ -181,7 +174,7 @@ def effect(
     value, se, draws = 0.0, float("inf"), 0
     for means, draws in refined_means(world, drawn, integrand, rng):
         (value, mass), (se, mass_se) = jackknife(means, ratio_and_mass)
-        if se <= bound * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
+        if se <= EFFECT_BOUND * (1.0 + abs(value)) and mass_se <= _WEIGHT_CV * mass:
             source: Source = "density_weighted_rqmc" if by_density else "rqmc"
             return Quantity(float(value), float(se), draws, source if draws else "closed_form")
     raise BoundNotMet(f"{name} of {x} on {y}: standard error {se:.2g} after {draws} draws")

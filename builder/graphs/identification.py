@@ -128,8 +128,7 @@ def relevant_nodes(projection: Projection, x: str, y: str) -> int:
 def response_districts(g: LatentDAG, x: str, y: str) -> list[int]:
     """Return the districts of `y` and its ancestors, as masks, without `x` (Tian & Pearl 2002)."""
     projection = g.projection()
-    everyone_else = ~(1 << projection.nodes.index(x))
-    y_bit = 1 << projection.nodes.index(y)
+    everyone_else, y_bit = ~(1 << projection.nodes.index(x)), 1 << projection.nodes.index(y)
     response = closure(y_bit, projection.parent_masks, everyone_else)
     return components(response, projection.sibling_masks)
 

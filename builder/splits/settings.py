@@ -138,10 +138,8 @@ def _expected_value(schema: Mapping[str, Any]) -> str:
             return f"{pair}, the least and the most"
         case {"items": {"enum": [*known]}}:
             return f"a list of names such as {clip(known[:2])}"
-        case {"type": "integer"}:
-            return f"a whole number from {low} to {high}"
-        case {"type": "number"}:
-            return f"a number from {low} to {high}"
+        case {"type": "integer" | "number" as kind}:
+            return f"a {'whole ' if kind == 'integer' else ''}number from {low} to {high}"
         case {"type": "boolean"}:
             return "true or false"
         case {"type": "array"}:

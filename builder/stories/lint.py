@@ -144,13 +144,12 @@ def _lint_graph(domain: Domain) -> Iterator[str]:
         yield f"a cycle: {nx.find_cycle(graph)}"
     yield from (f"{node!r} has no edge" for node in graph if graph.degree(node) == 0)
     latent = [concept.name for concept in domain.concepts if concept.latent]
-    roots = [
-        name
+    roots = sum(
+        graph.in_degree(name) == 0 and graph.out_degree(name) >= CHILDREN_OF_A_ROOT
         for name in latent
-        if graph.in_degree(name) == 0 and graph.out_degree(name) >= CHILDREN_OF_A_ROOT
-    ]
-    if len(latent) < LEAST_LATENT or len(roots) < LEAST_LATENT_ROOTS:
+    )
+    if len(latent) < LEAST_LATENT or roots < LEAST_LATENT_ROOTS:
         yield (
-            f"{len(latent)} variables could go unmeasured, {len(roots)} of them roots with "
+            f"{len(latent)} variables could go unmeasured, {roots} of them roots with "
             f"{CHILDREN_OF_A_ROOT} effects; should be {LEAST_LATENT} and {LEAST_LATENT_ROOTS}"
         )

@@ -62,11 +62,8 @@ def pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
     return Pattern(nodes, tuple(kinds[i] for i in order), latent, links)
 
 
-def matches(
-    shape: Pattern, domain: Domain, turn: Sequence[int] | None = None
-) -> Iterator[tuple[int, ...]]:
+def matches(shape: Pattern, domain: Domain, turn: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield every match, positions in ``domain.concepts`` by node, tried in order ``turn``."""
-    turn = range(len(domain.concepts)) if turn is None else turn
     place = {old: new for new, old in enumerate(turn)}
 
     def permute(mask: int) -> int:

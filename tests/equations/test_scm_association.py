@@ -123,12 +123,12 @@ def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
     assert affine_given(world, "X", "Z") and zero_partial(world, "X", "Y", "Z")
 
 
-def test_hopeless_bounds_are_refused() -> None:
+def test_hopeless_bounds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A truth that is not known well enough is never returned."""
     world = world_of(line("Z", {}), bent("X", "Z"), bent("Y", "Z"))
-    rng = np.random.default_rng(0)
+    monkeypatch.setattr("builder.equations.association.CORRELATION_BOUND", 1e-12)
     with pytest.raises(BoundNotMet, match="associations of X and Y: standard error"):
-        associations(world, "X", "Y", ("Z",), rng, 1e-12)
+        associations(world, "X", "Y", ("Z",), np.random.default_rng(0))
 
 
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")

@@ -1,5 +1,4 @@
 """Names and stories by a language model, behind any OpenAI-compatible endpoint (paper A.3).
 
-``tell`` holds Algorithms 1, 3 and 4, ``seeding`` Algorithm 2.
 The package ``openai`` is imported only when a call is made that is not in the transcripts yet.
 """

@@ -1,4 +1,4 @@
-"""Known causal pairs as a start for naming (paper 3.3), and the pre-audit of one (Algorithm 2).
+"""Known causal pairs as a start for naming (paper 3.3).
 
 Seeds name the outcome and one of its neighbours in the host motif. They come from CauseNet where a
 file is given, else from the knowledge graph, and are dealt while a split is planned.
@@ -16,16 +16,13 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Final, Literal
+from typing import IO, Final
 
 import numpy as np
-from pydantic import StrictBool
 
 from builder.graphs.graph import LatentDAG
 from builder.splits.seeds import pick
 from builder.stories.knowledge import domains
-from builder.stories.llm.client import PRE_AUDITOR, Client, Reply, conversation
-from builder.stories.llm.naming import Sketch
 from builder.stories.llm.settings import Settings
 from builder.stories.types import Kind, Seed
 from builder.stories.verify import TECHNICAL
@@ -149,23 +146,3 @@ class Dealer:
             ]
             if fitting:
                 return pick(self._rng, fitting), domain.field
-
-
-class _PreAudit(Reply):
-    """The verdict of the pre-audit: whether good names for the rest exist, and how sure it is."""
-
-    feasible: StrictBool
-    confidence: Literal["high", "low"]
-
-
-def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
-    """Return the model's verdict whether the graph can be named around ``fixed`` (Alg. 2)."""
-    content = {
-        **stage.to_json(),
-        "named": dict(fixed),
-        "open": [node for node in stage.graph.nodes if node not in fixed],
-        "named_without_direct_effect": [
-            f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed
-        ],
-    }
-    return client.ask_json("pre-audit", conversation(PRE_AUDITOR, content), _PreAudit).feasible

@@ -1,4 +1,4 @@
-"""The names and the story of a scene by a language model (Algorithms 1, 3 and 4).
+"""The names and the story of a scene by a language model (Algorithms 1 to 4).
 
 Mapper and auditor name a graph fragment by fragment. Two verifiers must pass a story: the
 deterministic one, which can be run again at any time, and the model, which judges whether the
@@ -15,6 +15,7 @@ from builder.stories.knowledge import domains
 from builder.stories.llm.client import (
     AUDITOR,
     MAPPER,
+    PRE_AUDITOR,
     VERIFIER,
     WRITER,
     Client,
@@ -35,7 +36,6 @@ from builder.stories.llm.naming import (
     sketch,
     stages,
 )
-from builder.stories.llm.seeding import pre_audit
 from builder.stories.llm.settings import Settings
 from builder.stories.story import NO_DIRECTION
 from builder.stories.types import Attestation, Facts, Telling
@@ -58,7 +58,7 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
     fixed: dict[str, str] = {}
     for seed in order:
         fixed = {ids[node]: name for node, name in seed.names}
-        if pre_audit(client, plan[0].sketch, fixed):
+        if _pre_audit(client, plan[0].sketch, fixed):
             hint = seed.hint
             break
     else:
@@ -70,6 +70,26 @@ def tell_scene(scene: SceneToTell, settings: Settings, key: bytes) -> Narration:
     facts = Facts(variables, scene.graph.edges, scene.graph.latent)
     closing = pick(stream(key, "story"), NO_DIRECTION)
     return Narration(variables, _write_story(client, proposal, facts, closing))
+
+
+class _PreAudit(Reply):
+    """The verdict of the pre-audit: whether good names for the rest exist, and how sure it is."""
+
+    feasible: StrictBool
+    confidence: Literal["high", "low"]
+
+
+def _pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
+    """Return the model's verdict whether the graph can be named around ``fixed`` (Alg. 2)."""
+    content = {
+        **stage.to_json(),
+        "named": dict(fixed),
+        "open": [node for node in stage.graph.nodes if node not in fixed],
+        "named_without_direct_effect": [
+            f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed
+        ],
+    }
+    return client.ask_json("pre-audit", conversation(PRE_AUDITOR, content), _PreAudit).feasible
 
 
 def _map_stages(

@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.equations.equation import Array, Parameters, Parent, round_parameters, summary
-from builder.equations.mechanisms import MECHANISMS, PLAIN_NOISES, is_empirical
+from builder.equations.mechanisms import EMPIRICAL, MECHANISMS, PLAIN_NOISES
 from builder.equations.noise import Noise, draw_noise_law
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
@@ -220,7 +220,7 @@ def observe(scene: Scene, view: View, key: bytes) -> Observation:
     chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False)).tolist()
     parts = (slice(size), chosen, slice(size, None))
     pilot = scene.world.simulate(stream(own, "pilot"), _PILOT)
-    squares = not is_empirical("continuous", scene.plan.equations.continuous)
+    squares = scene.plan.equations.continuous not in EMPIRICAL["continuous"]
     bundles: dict[str, Bundle] = {}
     recovered: dict[str, Mapping[str, float]] = {}
     rng = stream(own, "noise")
