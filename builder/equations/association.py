@@ -34,8 +34,7 @@ SPREAD_BOUND: Final = 0.005
 
 
 class Associations(NamedTuple):
-    """Associations of X and Y: ``marginal`` r_XY, ``partial[z]`` r_XY.Z, ``change[z]`` r_XY.Z -
-    r_XY, and ``outcome_sd``, the population sd of Y."""
+    """Of X and Y: r_XY, for each Z ``partial`` r_XY.Z and ``change`` r_XY.Z - r_XY, the sd of Y."""
 
     marginal: Quantity
     partial: Mapping[str, Quantity]

@@ -51,8 +51,7 @@ def linear_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``, cut off; z are standardised
-    parents, and the last sum is over pairs."""
+    """Return ``b + sum(w z + t tanh(z - c) + q z^2) + sum(v z z')``, cut off; z standardised."""
     z = standardise(parameters, columns)
     total = np.asarray(parameters["bias"]) + _pair_products(parameters, z)
     terms = (parameters[key] for key in ("weights", "bends", "shifts", "squares"))
@@ -104,8 +103,7 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 
 
 def rational_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    """Return ``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``, cut off; z are standardised
-    parents, and the middle sum is over pairs."""
+    """Return ``(b + sum(w z) + sum(v z z')) / (1 + |b' + sum(w' z)|)``, cut off; z standardised."""
     z = standardise(parameters, columns)
     upper = np.asarray(parameters["bias"]) + _pair_products(parameters, z)
     lower = np.asarray(parameters["lower_bias"])

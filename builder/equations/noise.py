@@ -34,8 +34,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Additive noise ``scale * e`` with ``e`` standardised noise of ``family``. With a ``spread``
-    the scale is multiplied by its factor, unit by unit."""
+    """Additive noise ``scale * e``, ``e`` standardised; a ``spread`` multiplies the scale."""
 
     family: str
     scale: float
@@ -75,8 +74,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFamily:
-    """The functions that define one standardised family. ``draw`` and ``from_uniform`` are two
-    routes to the same law: a sampler for data, and the quantiles for quasi-Monte Carlo."""
+    """One standardised family: ``draw`` samples data, ``from_uniform`` is for quasi-Monte Carlo."""
 
     draw_shape: Callable[[np.random.Generator, float], Shape]
     draw: Callable[[np.random.Generator, int, Shape], Array]

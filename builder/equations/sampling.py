@@ -126,8 +126,7 @@ def _noise(
 def _is_accepted(
     node: Node, columns: Sequence[Array], mean: Array, bounds: tuple[float, float]
 ) -> bool:
-    """Return whether a node stays in ``bounds`` of sd, keeps its own noise and shows each edge.
-    ``columns`` are pilot values of its parents, ``mean`` its conditional mean there."""
+    """Return whether a node stays in ``bounds`` of sd, keeps its own noise and shows each edge."""
     if node.noise is None:
         # The mean probability is known far better than the mean of its draws.
         prevalence, (low, high) = float(np.mean(mean)), PREVALENCE

@@ -103,8 +103,7 @@ class _File(TomlModel):
 
 
 class _Draw(TomlModel):
-    """The table of one track in an exam: the path of an ``exam`` file, or a number of ``tasks`` of
-    the ``variants`` that fit one of these patterns."""
+    """The table of a track in an exam: an ``exam`` file, or ``tasks`` of ``variants`` (patterns)."""
 
     exam: Text | None = Field(
         default=None, description="the path of an exam file, such as 'exams/hard.toml'"
@@ -237,8 +236,7 @@ def _exam_file(name: str, path: Path) -> Path:
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig, tracks: Mapping[str, Track]) -> None:
-    """Raise ``UsageError`` if two exams of a private-truth split take all tasks of the same
-    variant. Tasks that are in none are found later, when instances are planned."""
+    """Raise ``UsageError`` if two exams of a private-truth split take all tasks of one variant."""
     for track, _ in split.tracks:
         draws = [draw for draw in split.draws if draw.track == track]
         for key in (variant.key for variant in tracks[track].grader.variants):

@@ -82,8 +82,7 @@ def check(model: type[Made], table: TomlTable) -> Made:
 
 
 def _fault_message(fault: ErrorDetails, value: Any, whole: Mapping[str, Any]) -> str:
-    """Return the message of a fault in the document ``value``, which ``whole``, the JSON schema of
-    its model, describes: dotted path, what is wrong, and what to write instead."""
+    """Return the message of a fault in ``value`` of JSON schema ``whole``: path, fault, remedy."""
     kind, error = fault["type"], fault.get("ctx", {}).get("error")
     path, schema = "", _resolve_schema(whole, whole)
     known: Any = {}

@@ -171,9 +171,8 @@ class Floors:
 
 @dataclass(frozen=True, slots=True)
 class StoryReading:
-    """The differences between a story and its world, found by a reader that does not know how it
-    was told: a line for each. ``certain`` says that it was told by rules, so that a difference is
-    its fault. Of a free text it may be the reader's."""
+    """The differences between a story and its world to a plain reader, a line each. ``certain``: it
+    was told by rules, so that they are its fault; of a free text they may be the reader's."""
 
     problems: tuple[str, ...]
     certain: bool

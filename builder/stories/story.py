@@ -229,9 +229,8 @@ def _tell_effects(draft: Draft) -> list[list[str]]:
 def _choose_mentions(
     draft: Draft, plans: Sequence[tuple[int, bool]], groups: Sequence[Sequence[Edge]]
 ) -> None:
-    """Choose the effects in which ``draft`` names variables by state, or calls them unmeasured:
-    each in one of its edges, drawn among the sentences made of core clauses, if any of these
-    tells one. ``groups`` are the edges of each plan."""
+    """Choose effects in which ``draft`` names variables by state, or calls them unmeasured: each
+    in one of its edges in sentences of core clauses, if any. ``groups`` are each plan's edges."""
     open_edges = [
         edge
         for (size, reason), group in zip(plans, groups, strict=True)

@@ -51,8 +51,7 @@ def replace_words(text: str, by: Mapping[str, str]) -> str:
 
 def yellow_flags(texts: Mapping[str, str]) -> list[str]:
     """Return a line for every suspicion about a variable (paper A.4): a name that sounds derived,
-    or a meaning that denies other influences. ``texts`` maps an id to name and meaning in one
-    text. Whether such a variable may stay is for the auditor to say."""
+    or a meaning that denies other influences. ``texts`` maps an id to name and meaning."""
     found = []
     for node, text in texts.items():
         for what, patterns in (

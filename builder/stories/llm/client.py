@@ -95,20 +95,22 @@ def _as_json(content: Mapping[str, object]) -> str:
 
 
 class Client:
-    """One scene's access to the model, within a budget. Replies are taken from the scene's
-    transcript (named by ``key``) where it has them, else recorded there."""
+    """One scene's access to the model, within a budget, by its transcript (named by ``key``)."""
 
     def __init__(self, settings: Settings, key: bytes) -> None:
         self.settings = settings
-        self._transcript = Transcript(Path(settings.transcripts), key)
+        name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
+        self._path = Path(settings.transcripts) / f"{name}.jsonl"
+        # Those of earlier runs, in order, by the hash of the request.
+        self._replies: defaultdict[str, deque[str]] = defaultdict(deque)
+        self._read()
         self._calls = 0
         self._openai: OpenAI | None = None
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
-        """Return the text of the model's reply, recorded or new; both count towards the budget of
-        calls. ``stage`` labels it in the record. Raises :class:`NarrationFailed` when the scene's
-        calls are used up, ``UsageError`` when the endpoint cannot be asked: no other scene could be
-        told either, so the build stops and can be resumed."""
+        """Return the text of the model's reply, recorded or new; both count as calls. ``stage``
+        labels it in the record. Raises :class:`NarrationFailed` when the scene's calls are used up,
+        ``UsageError`` when the endpoint cannot be asked: the build stops and can be resumed."""
         settings = self.settings
         self._calls += 1
         if self._calls > settings.budgets.calls:
@@ -120,10 +122,10 @@ class Client:
             request["max_tokens"] = settings.reply_tokens
         if settings.json_mode:
             request["response_format"] = {"type": "json_object"}
-        if recorded := self._transcript.replies[request_hash(request)]:
+        if recorded := self._replies[request_hash(request)]:
             return recorded.popleft()
         reply = self._send(request)
-        self._transcript.add(stage, request, reply)
+        self._record(stage, request, reply)
         return reply
 
     def ask_json(
@@ -215,6 +217,48 @@ class Client:
             "endpoint, model and key, then start the same build again: what was answered is kept"
         )
 
+    def _record(self, stage: str, request: Mapping[str, Any], reply: str) -> None:
+        """Append a call to the file; ``UsageError`` where it cannot be written."""
+        digest = request_hash(request)
+        line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(handle, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line, ensure_ascii=True) + "\n")
+        except OSError as error:
+            raise UsageError(
+                f"{self._path}: cannot be written ({error.strerror}); name another folder in "
+                "llm.transcripts"
+            ) from None
+
+    def _read(self) -> None:
+        """Read the calls and cut off a torn last line; ``UsageError`` for other damage."""
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise UsageError(
+                f"{self._path}: cannot be read ({error.strerror}); give yourself access"
+            ) from None
+        whole, _, torn = data.rpartition(b"\n")
+        if torn:  # an interrupted write: the next line must not join it
+            os.truncate(self._path, len(data) - len(torn))
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                digest, reply = entry["hash"], entry["reply"]
+                good = isinstance(reply, str) and request_hash(entry["request"]) == digest
+            except (ValueError, LookupError, TypeError):
+                good = False
+            if not good:
+                raise UsageError(
+                    f"{self._path}: line {number} is damaged; delete the file, and the scene is "
+                    "told again by the model"
+                )
+            self._replies[digest].append(reply)
+
 
 def _with_complaint(reply: str, complaint: str) -> list[Message]:
     return [{"role": "assistant", "content": reply}, {"role": "user", "content": complaint}]
@@ -237,56 +281,3 @@ def json_object(reply: str) -> Mapping[str, Any]:
 def request_hash(request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a request's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical_json(request).encode()).hexdigest()
-
-
-class Transcript:
-    """One scene's calls, in a file of ``folder`` named by a hash of ``key``. ``replies`` of earlier
-    runs are in order, by request's hash. ``UsageError`` for a damaged or unreadable file."""
-
-    def __init__(self, folder: Path, key: bytes) -> None:
-        name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
-        self.path = folder / f"{name}.jsonl"
-        self.replies: defaultdict[str, deque[str]] = defaultdict(deque)
-        self._read()
-
-    def add(self, stage: str, request: Mapping[str, Any], reply: str) -> None:
-        """Append a call to the file; ``UsageError`` where it cannot be written."""
-        digest = request_hash(request)
-        line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(handle, "a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line, ensure_ascii=True) + "\n")
-        except OSError as error:
-            raise UsageError(
-                f"{self.path}: cannot be written ({error.strerror}); name another folder in "
-                "llm.transcripts"
-            ) from None
-
-    def _read(self) -> None:
-        """Read the calls and cut off a torn last line; ``UsageError`` for other damage."""
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise UsageError(
-                f"{self.path}: cannot be read ({error.strerror}); give yourself access"
-            ) from None
-        whole, _, torn = data.rpartition(b"\n")
-        if torn:  # an interrupted write: the next line must not join it
-            os.truncate(self.path, len(data) - len(torn))
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                entry = json.loads(line)
-                digest, reply = entry["hash"], entry["reply"]
-                good = isinstance(reply, str) and request_hash(entry["request"]) == digest
-            except (ValueError, LookupError, TypeError):
-                good = False
-            if not good:
-                raise UsageError(
-                    f"{self.path}: line {number} is damaged; delete the file, and the scene is "
-                    "told again by the model"
-                )
-            self.replies[digest].append(reply)

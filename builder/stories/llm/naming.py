@@ -164,8 +164,7 @@ class FixedNames:
 
 
 def rule_violations(proposal: Proposal, stage: Sketch, names: FixedNames) -> Iterator[str]:
-    """Yield, a line each, where a proposal breaks rules that need no model: one entry for each id,
-    ``names`` respected, no two alike, the node's kind, plain words."""
+    """Yield, a line each, where a proposal breaks rules that need no model."""
     by_id, counts = proposal.by_id, Counter(one.id for one in proposal.variables)
     yield from (f"{node} has no entry" for node in stage.graph.nodes if node not in by_id)
     yield from (f"{node} is no id of this system" for node in by_id if node not in stage.kinds)
