@@ -78,8 +78,7 @@ def significant(value: float, digits: int) -> float:
 
 
 def summary(value: float) -> float:
-    """Return a sample's number (mean, norm) to six significant digits, for parameters to depend on:
-    its last bits depend on the processor, these digits but once in 1e10 numbers."""
+    """Return a sample's mean or norm to six digits: its last bits depend on the processor."""
     return significant(value, 6)
 
 

@@ -203,8 +203,7 @@ def _product(matrix: Array, rows: Array) -> Array:
 
 
 def _network(parameters: Parameters, z: Sequence[Array]) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the output (n,) of the network for inputs ``z`` on the common scale. Return beside it
-    the matrix (width, before) and the output (width, n) of each hidden layer."""
+    """Return the network's output (n,), and matrix and output (width, n) of each hidden layer."""
     hidden = np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*z)])
     weights, biases = (np.asarray(parameters[key]) for key in ("weights", "biases"))
     layers = []
@@ -313,8 +312,8 @@ def draw_gate(
 def gate_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """Return ``flip + (1 - 2 flip) * gate`` by row, the probability of 1. Inputs hold above their
     cut, or ``negated``. The gate is 1 if all hold (``conjunction``), or else if any does."""
-    inputs_ = zip(columns, parameters["cuts"], parameters["negated"], strict=True)
-    holds = [(column > cut) != bool(no) for column, cut, no in inputs_]
+    parts = zip(columns, parameters["cuts"], parameters["negated"], strict=True)
+    holds = [(column > cut) != bool(no) for column, cut, no in parts]
     every = np.logical_and if parameters["conjunction"] else np.logical_or
     flip = parameters["flip"]
     return np.asarray(flip + (1.0 - 2.0 * flip) * reduce(every, holds))

@@ -103,7 +103,7 @@ class _File(TomlModel):
 
 
 class _Draw(TomlModel):
-    """The table of a track in an exam: an ``exam`` file, or ``tasks`` of ``variants`` (patterns)."""
+    """The table of a track in an exam: an ``exam`` file, or ``tasks`` of some ``variants``."""
 
     exam: Text | None = Field(
         default=None, description="the path of an exam file, such as 'exams/hard.toml'"

@@ -13,7 +13,6 @@ from builder.stories.verify import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL, sa
 from grader.errors import UsageError
 from grader.io.names import confusable
 
-LONGEST_NAME: Final = 34
 LEAST_LATENT: Final = 10
 LEAST_LATENT_ROOTS: Final = 8
 CHILDREN_OF_A_ROOT: Final = 3
@@ -67,7 +66,7 @@ def _lint_names(domain: Domain) -> Iterator[str]:
     lowered = [name.lower() for name in names]
     for name in names:
         plain = re.fullmatch(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}", name)
-        if not plain or len(name) > LONGEST_NAME:
+        if not plain or len(name) > 34:
             yield f"name {name!r}: one to four plain words, the first with a capital letter"
         if derived := DERIVED.search(name):
             yield f"name {name!r}: {derived[0]!r} suggests a quantity computed from others"

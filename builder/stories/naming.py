@@ -166,8 +166,7 @@ class Namer:
         choices: tuple[Again, ...] = ("no", "otherwise"),
     ) -> Naming | None:
         """Return names for a scene, of domain number ``first`` if possible, by the first of the
-        ``choices`` that gives some. A domain that has told its largest share of the scenes is
-        passed over, but for the choice "yes". None where no domain is left."""
+        ``choices`` that gives some, None if none does. Only "yes" may exceed a domain's share."""
         shape = pattern(graph, tuple(kinds[node] for node in graph.nodes))
         numbers = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         for again in choices:

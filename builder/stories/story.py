@@ -147,8 +147,7 @@ def fill(
 ) -> str:
     """Return a frame with its variables named, and its bracketed verbs ("[has/have]", "[acts]") in
     the number of the last slot before them. ``mentions`` maps slots to the text that stands for
-    a variable (default: its ``mention``). Slots in ``singular`` hold a clause ("whether …"), which
-    takes a singular verb. Slots that are not in ``variables`` stay."""
+    a variable (default: its ``mention``). Slots in ``singular`` hold a clause. Others stay."""
     parts: list[str] = []
     plural = False
     for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):

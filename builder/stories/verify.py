@@ -6,8 +6,7 @@ and no mechanism of another effect; that no sentence names variables beside thes
 technical term slipped in. What the sentences mean is read by :mod:`builder.reader`.
 
 Of a language model's story no rule wrote the sentences: none may tell a sign or deny an effect, and
-what was never measured must be called so in these words. Whether they mean what they are said to
-mean was judged when the story was written.
+what was never measured must be called so. What they mean was judged when the story was written.
 """
 
 import re
