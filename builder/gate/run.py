@@ -62,10 +62,9 @@ def run_gate(
 
     The report ends with the first group of checks that has a failure. A part whose check a build
     left below ``staging`` is not checked again if its rows are the same. Others are checked by
-    ``check``, a function at module level that workers call: it finds the track of a part and calls
-    :func:`~builder.gate.part_check.check_part`. ``tell`` is told what is being done. ``workers``
-    are processes (None: one for each processor). Raises ``UsageError`` when there is no release or
-    a private split lacks its private side.
+    ``check``, which workers call: :func:`~builder.gate.part_check.check_part` with the track of
+    the part. ``tell`` is told what is being done. ``workers`` are processes (None: one for each
+    processor). Raises ``UsageError`` without a release, or without a private split's private side.
     """
     public_side(release)
     opened = open_release(release)
@@ -94,9 +93,8 @@ def run_gate(
             tell("gate: exams, known answers, floors")
             exams = ((split, exam) for split in opened.splits for exam in opened.exams(split))
             jobs = [(release, *exam, Path(folder)) for exam in exams]
-            graded = sorted(pool.map(points_of_exam, jobs), key=itemgetter(0, 1))
-    for split, _, found in graded:
-        checked[split].add(found)
+            for split, _, points in sorted(pool.map(points_of_exam, jobs), key=itemgetter(0, 1)):
+                checked[split].add(points)
     shown: list[FloorRow] = []
     for split in opened.splits:
         lines += exam_lines(opened, tracks, split)
