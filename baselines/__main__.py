@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line, whose help is this module's docstring."""
     parser = argparse.ArgumentParser(
         "python -m baselines",
         description=__doc__,

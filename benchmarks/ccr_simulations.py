@@ -92,6 +92,7 @@ def regression_coefficient(
     """
 
     def estimate(pair: Pair, size: int, rng: np.random.Generator) -> float:
+        """Return the least squares coefficient of the cause in a new sample of ``size`` units."""
         values: list[NDArray[np.float64]] = []
         for parents, row in zip(context.parents, context.coefficients, strict=True):
             terms = [float(c) * values[p] for p, c in zip(parents, row, strict=True)]

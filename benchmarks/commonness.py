@@ -144,6 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
 
     def print_table() -> int:
+        """Grade each folder of answers and print its slope; raises ``UsageError``."""
         split = Split.open(open_release(asked.release), asked.split, exam=asked.exam)
         print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
         for folder in asked.answers:

@@ -264,6 +264,7 @@ def _write_shards(
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
+    """Write the manifests and papers of both sides; return the public manifest."""
     public, private = (workspace.release / side for side in SIDES)
     if any(split.private for split in contents.config.splits):
         write_papers(manifest_of(contents, private, private=True), private)

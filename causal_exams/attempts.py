@@ -186,6 +186,7 @@ def from_harbor(source: Path, tasks: Mapping[str, Task]) -> Iterator[Attempt]:
 
 
 def _trial(folder: Path, result: Mapping[str, Any], task: Task, number: int) -> Attempt:
+    """Return the trial of Harbor in ``folder``, with this ``result.json``, as an attempt."""
     # What the verifier kept counts more than what was collected.
     files = sorted(folder.rglob(task.answer_file), key=lambda p: ("verifier" not in p.parts, p))
     answer = _first_answer(files, task)

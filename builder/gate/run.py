@@ -166,6 +166,7 @@ def take_apart(
 
 
 def _unpack(paths: Sequence[Path], file: Path) -> None:
+    """Write the rows of some shards to ``file``, uncompressed."""
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     file.parent.mkdir(parents=True, exist_ok=True)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:

@@ -179,6 +179,7 @@ def endpoints(g: LatentDAG, x: str, y: str) -> tuple[int, int]:
 
 
 def _check_names(nodes: tuple[str, ...], latent: Iterable[str]) -> None:
+    """Raise ValueError for repeated or empty names and for a latent name that is no node."""
     for name in nodes:
         if nodes.count(name) > 1:
             raise ValueError(f"node {name!r} is listed twice")
@@ -189,6 +190,7 @@ def _check_names(nodes: tuple[str, ...], latent: Iterable[str]) -> None:
 
 
 def _index_edges(index: dict[str, int], edges: Iterable[tuple[str, str]]) -> set[tuple[int, int]]:
+    """Return edges as pairs of indices. Raise ValueError for unknown ends, loops, repeats."""
     pairs: set[tuple[int, int]] = set()
     for a, b in edges:
         for end in (a, b):
@@ -220,6 +222,7 @@ def _topological(nodes: tuple[str, ...], parents: Sequence[int]) -> tuple[int, .
 
 @lru_cache(maxsize=4096)
 def _project(g: LatentDAG) -> Projection:
+    """Return what :meth:`LatentDAG.projection` describes."""
     # reach[i]: observed nodes that i reaches by a directed path whose inside is latent.
     visible, reach = g.observed_mask, [0] * len(g.nodes)
     for i in reversed(g._order):

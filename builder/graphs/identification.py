@@ -264,6 +264,7 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
+    """Return every valid adjustment set as a mask, smallest first, then in node order."""
     usable, parents, children = _back_door(g, x, y)
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     valid = [

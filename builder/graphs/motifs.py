@@ -133,6 +133,7 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
+    """Return the method label, then identifiability of ATE, binary ETT, non-binary ETT."""
     return (
         identification_method(*motif.effect),
         is_identifiable(*motif.effect, "ate"),

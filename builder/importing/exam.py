@@ -104,6 +104,7 @@ def import_causalds(folder: Path, out: Path) -> ImportedExam:
 
 
 def _manifest(exam: ImportedExam, shards: Sequence[Shard]) -> dict[str, Any]:
+    """Return the manifest of the public side, the only one."""
     configuration = {"imported": TITLE, "splits": {exam.split: {"track": TRACK}}}
     identity = {
         "builder": __version__,

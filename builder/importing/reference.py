@@ -300,6 +300,7 @@ class Item:
         return {name: members[name]() for name in sorted(ELIGIBILITY[self.spec.key].inputs)}
 
     def _columns(self) -> list[str]:
+        """Return the feature columns; ``UsageError`` for an answer file we do not read."""
         bounds = ["lower", "upper"] if self.spec.shape.pool == "nrel_interval" else []
         key, columns = ("inputs", "required_csv_columns"), ["prediction", *bounds]
         if (asked := self.document.read(NAMES, *key)) != columns:

@@ -144,6 +144,7 @@ def _sign(value: float) -> str:
 
 
 def _label(item: Item) -> Answer:
+    """Return the truth of a variant that is answered with a word, a name, a number or a boolean."""
     truth = item.scene.truth
     found: str | bool
     match item.spec.name:

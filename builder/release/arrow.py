@@ -166,6 +166,7 @@ def schema_text(schema: pa.Schema) -> str:
 
 
 def _type_text(kind: pa.DataType) -> str:
+    """Return a type as text, with nested types in angle brackets."""
     if pa.types.is_list(kind):
         return f"list<{_type_text(kind.value_type)}>"
     if pa.types.is_struct(kind):

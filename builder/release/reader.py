@@ -191,6 +191,7 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
 def _placed_rows(
     paths: Sequence[Path], keep: Callable[[str], bool]
 ) -> Iterator[tuple[dict[str, Any], RowPlace]]:
+    """Yield the rows of all shards of a config, each with its place."""
     position = 0
     for group, meta in groups(paths):
         for offset, row in enumerate(table_rows(group)):

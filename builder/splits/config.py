@@ -117,6 +117,7 @@ class _Draw(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Check that the draw has an exam file and nothing else, or a number of tasks."""
         if self.exam is None and self.tasks is None:
             raise Fault("missing; give a whole number of tasks, or 'all'", "tasks")
         for key in self.model_fields_set - {"exam"} if self.exam is not None else ():
@@ -136,6 +137,8 @@ class _Split(TomlModel):
 
     @model_validator(mode="after")
     def _check_root(self) -> Self:
+        """Check that a public split has a seed and no secret, and a private one a secret and no
+        seed."""
         such = 'secret_env = "CAUSAL_EXAMS_SECRET"'
         if self.truth == "public" and self.secret_env is not None:
             what = "a split with public truth has no secret; state its seed instead, or set"
@@ -162,6 +165,7 @@ def load_config(path: Path, tracks: Mapping[str, Track]) -> ReleaseConfig:
 
 
 def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) -> SplitConfig:
+    """Return the split called ``name`` of a file, checked, with its tracks and exams."""
     if not _SPLIT_NAME.fullmatch(name) or name in _RESERVED:
         what = "use lower-case letters, digits and _ (not 'all'), such as dev"
         raise file.problem(f"splits.{name}", f"no good split name; {what}")
@@ -204,6 +208,8 @@ def _split(file: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]) 
 
 
 def _draw(exam: str, told: _Draw, track: Track, table: TomlTable, path: Path) -> Draw:
+    """Return what an exam takes of one track, checked. ``table`` says where it stands in the
+    file."""
     if told.exam is not None:
         if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")

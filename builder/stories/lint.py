@@ -42,6 +42,7 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
 
 
 def _lint_domain(domain: Domain) -> Iterator[str]:
+    """Yield every problem that one domain has by itself."""
     for what, number, low, high in (
         ("variables", len(domain.concepts), 28, 40),
         ("edges", len(domain.mechanism_clauses), 45, 80),
@@ -62,6 +63,7 @@ def _lint_domain(domain: Domain) -> Iterator[str]:
 
 
 def _lint_names(domain: Domain) -> Iterator[str]:
+    """Yield names that are no plain words, derived quantities, or too much like another name."""
     names = [concept.name for concept in domain.concepts]
     lowered = [name.lower() for name in names]
     for name in names:
@@ -89,6 +91,7 @@ def _stem(name: str) -> frozenset[str]:
 
 
 def _lint_concept(concept: Concept) -> Iterator[str]:
+    """Yield units and states with punctuation, units that do not fit, and verbs that disagree."""
     if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
         yield f"{concept.name}: unit {concept.unit!r} has punctuation"
     if concept.unit is not None and NO_UNIT.match(concept.unit):
@@ -108,6 +111,7 @@ def _lint_concept(concept: Concept) -> Iterator[str]:
 
 
 def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
+    """Yield a mechanism's wrong length or form, forbidden words, and variables that it names."""
     if not 5 <= len(how.split()) <= 17:
         yield f"a mechanism of {len(how.split())} words"
     if how.endswith(".") or "  " in how:
@@ -120,6 +124,7 @@ def _lint_mechanism(how: str, domain: Domain) -> Iterator[str]:
 
 
 def _lint_scenery(domain: Domain) -> Iterator[str]:
+    """Yield too few texts of the scenery, and those that name a variable or a technical term."""
     scenery = domain.scenery
     if len(scenery.settings) < 5 or len(scenery.colour) < 6:
         yield "needs 5 settings and 6 sentences of colour"
@@ -137,6 +142,7 @@ def _lint_scenery(domain: Domain) -> Iterator[str]:
 
 
 def _lint_graph(domain: Domain) -> Iterator[str]:
+    """Yield a cycle, variables without an edge, and too few variables that may go unmeasured."""
     graph: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
     graph.add_nodes_from(concept.name for concept in domain.concepts)
     if not nx.is_directed_acyclic_graph(graph):

@@ -60,6 +60,7 @@ Verbaliser = Callable[[SceneToTell, bytes], Narration]
 
 
 def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
+    """Tell a scene by its planned names, or raise ``ValueError`` without any."""
     if scene.naming is None:
         raise ValueError("words = knowledge needs names that were planned for the scene")
     known, names = domain(scene.naming.domain), dict(scene.naming.names)

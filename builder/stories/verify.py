@@ -88,6 +88,7 @@ def split_sentences(story: str) -> list[str]:
 
 
 def _coverage(attested: Sequence[Attestation], facts: Facts) -> Iterator[str]:
+    """Yield the facts without an attestation, and the attestations of what is no fact."""
     needed = {("edge", *edge) for edge in facts.named_edges()} | {
         ("unmeasured" if node in facts.unmeasured else "node", variable.name)
         for node, variable in facts.variables.items()
@@ -174,6 +175,7 @@ def verify_attested(story: str, attested: Sequence[Attestation], facts: Facts) -
 
 
 def _size(story: str) -> Iterator[str]:
+    """Yield what is wrong with the number of paragraphs and words, and with characters."""
     count = len([part for part in story.split("\n\n") if part.strip()])
     if not PARAGRAPHS[0] <= count <= PARAGRAPHS[1]:
         yield f"the story has {count} paragraphs, should be {PARAGRAPHS[0]} to {PARAGRAPHS[1]}"

@@ -115,6 +115,7 @@ def _config(exam: Exam, task: Task, collect: bool) -> str:
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:
+    """Write the right answer, and the script that hands it in, into the new folder ``place``."""
     place.mkdir()
     gold = task.shape.gold(task, truth)
     path_inside(place, task.task_id, task.shape.suffix).write_text(gold, encoding="utf-8")

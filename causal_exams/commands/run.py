@@ -73,6 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the model, of its generation, and the limits of one task."""
     model = parser.add_argument_group("the model")
     model.add_argument("--model-base-url", metavar="URL")
     extractor = "such as extractor=…, which reads yes and no from replies (CCR G.1)"

@@ -197,6 +197,7 @@ class Session:
         return {"ok": False, "error": message, "code": code, "remaining": remaining}
 
     def _status(self) -> Reply:
+        """Return the phase, the budget left and the readings so far."""
         laboratory = self.laboratory
         return {
             "phase": laboratory.phase,
@@ -245,6 +246,7 @@ def _open(path: Path) -> int:
 
 
 def _problem(document: object) -> str | None:
+    """Return what is wrong with a request, None if nothing."""
     if not isinstance(document, dict) or not isinstance(document.get("op"), str):
         return f'send one object {{"op": …}}; op is one of {", ".join(OPERATIONS)}'
     operation = document["op"]

@@ -190,6 +190,7 @@ def answers_sha256(answers: Mapping[str, CheckedAnswer]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    """Return an answer as JSON that is equal for equal answers."""
     if is_dataclass(value):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):

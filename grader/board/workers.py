@@ -75,6 +75,7 @@ def run_limited(
 def _run_once(
     jobs: Sequence[Callable[[], bytes]], workers: int, limits: WorkLimits
 ) -> Iterator[tuple[int, Outcome]]:
+    """Yield place and outcome of one try at each of ``things``."""
     waiting = enumerate(jobs)
     busy: dict[Connection, tuple[int, _Worker]] = {}
     try:

@@ -84,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _task_lines(task: Task) -> list[Line]:
+    """Return the lines about a task: what kind it is and how it is scored."""
     spec, shape = task.spec, task.shape
     lines = [
         ("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)"),

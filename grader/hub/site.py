@@ -102,6 +102,7 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row]) -> str:
 
 
 def _ranking(board: Board) -> Section:
+    """Return the ranking of a board by the exam's skill."""
     lines: list[list[str | Cell]] = []
     for place, (_, report) in zip(place_texts(board.ranked), board.ranked, strict=True):
         row, submission = report["row"], report["submission"]

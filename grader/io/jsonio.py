@@ -127,6 +127,7 @@ def _bounded_int(text: str) -> int:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object's members; raises :class:`BadJson` for a key that appears twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)

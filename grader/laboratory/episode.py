@@ -207,6 +207,7 @@ def _range(low: float, high: float, where: str) -> tuple[float, float]:
 
 
 def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
+    """Return the hidden disturbance, None without one. ``nodes`` are the names it may shift."""
     if entry is None:
         return None
     values, sequence = tuple(map(float, entry["values"])), tuple(map(float, entry["sequence"]))

@@ -120,6 +120,7 @@ class _Parser:
         return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
+        """Return the node that ``name`` means; ``BadHypothesis``, beginning ``where``, if none."""
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
         if node is None:
             declared = ", ".join(dict.fromkeys(self._spellings.values()))
@@ -197,6 +198,7 @@ class _Parser:
         return ", ".join(dict.fromkeys(n for n in self._spellings.values() if n != self._target))
 
     def _equation(self, text: object) -> Equation:
+        """Return the target's equation in a text with or without its left side ``target =``."""
         if not isinstance(text, str) or len(text) > MAX_EQUATION:
             raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
         left, equals, right = text.partition("=")
@@ -257,6 +259,7 @@ class _Parser:
 
 
 def _check_equal(what: str, written: float, given: float | None) -> None:
+    """Raise ``BadHypothesis`` unless the equation's number is the coefficient that was given."""
     if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
         raise BadHypothesis(
             f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "

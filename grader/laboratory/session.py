@@ -220,6 +220,7 @@ class Laboratory:
         self._refuse(code, why, {"op": "intervene", "name": name, "value": value})
 
     def _checked_prediction(self, value: object) -> float:
+        """Return the prediction; raises :class:`RefusedRequest` outside the ``reactor_range``."""
         number = _number(value)
         low, high = self.episode.reactor_range
         if number is None or not low <= number <= high:
@@ -246,6 +247,7 @@ class Laboratory:
 
 
 def _number(value: object) -> float | None:
+    """Return a finite number as a float, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -68,6 +68,7 @@ def pages(
 
 
 def _index_page(title: str, subtitle: str, views: Sequence[TaskView], reading: str) -> str:
+    """Return the index: a row a task, without the columns that say nothing here."""
     rows = []
     for view in views:
         row = {**view.task.members(), "link": f"{view.task.task_id}.html"}
@@ -166,6 +167,7 @@ def _with_marks(text: str, explanation: Explanation) -> Paragraph:
 
 
 def _data(tables: Mapping[str, Sequence[Column]]) -> list[Block]:
+    """Return a fold for each table with its first rows."""
     blocks: list[Block] = []
     for name, columns in tables.items():
         size = len(columns[0][1]) if columns else 0

@@ -75,6 +75,7 @@ def _lines(part: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
 
 
 def _tables_by_track(result: Mapping[str, Any], tracks: Tracks) -> dict[str, list[Table]]:
+    """Return each track's tables of a comparison's result, by name of the track."""
     found = {}
     for name, part in result["tracks"].items():
         rows = [{**line, "label": label} for label, line in _lines(part)]

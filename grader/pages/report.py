@@ -130,6 +130,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
 
 
 def _row(score: Score) -> dict[str, Any]:
+    """Return the row of one task for the tables ``costs`` and ``tasks``."""
     return {
         "task_id": score.task_id,
         "variant": f"{score.family}.{score.variant}",
@@ -142,6 +143,7 @@ def _row(score: Score) -> dict[str, Any]:
 
 
 def _why(score: Score) -> str:
+    """Return why a task scored as it did, in a few words."""
     if score.reason:
         return f"{score.reason}: {score.message}"
     if score.status == "missing":
@@ -240,6 +242,7 @@ def _extremes(report: Report) -> Table:
 
 
 def _answers(census: Mapping[str, Any]) -> str:
+    """Return how much was answered, and why the rest is invalid."""
     text = (
         f"of {census['tasks']} tasks {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid"

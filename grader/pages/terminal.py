@@ -139,6 +139,7 @@ def _width(table: Table, place: int, folded: int = _FOLDED) -> int:
 
 
 def _grid(table: Table, framed: bool) -> Grid:
+    """Return a table for rich as it stands, however wide it is."""
     grid = Grid(
         title=Text(table.title),
         title_justify="left",

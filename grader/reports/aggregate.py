@@ -192,6 +192,7 @@ def _replicates(
 
 
 def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
+    """Return each track's part as SQL gives it, without ``readings``."""
     parts: dict[str, dict[str, Any]] = {}
     for row in table.query("tracks"):
         track = row.pop("track")

@@ -160,6 +160,7 @@ def _without_marks(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _redact_track(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of one track without all that follows from marks or truths."""
     return {
         **_without_marks(part),
         "tasks": part["tasks"],

@@ -88,6 +88,7 @@ def draw_instances(names: Iterable[str], seed: int, replicates: int = REPLICATES
 
 @lru_cache(maxsize=16)  # sets of instances: those of an exam and of its tracks
 def _draws(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
+    """Return the draws of distinct names, from a cache where possible."""
     import numpy as np
 
     rows, generator = range(len(names)), random.Random(seed)

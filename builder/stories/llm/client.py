@@ -184,6 +184,7 @@ class Client:
         raise NarrationFailed(f"llm: {budget} budget exhausted")
 
     def _send(self, request: Mapping[str, Any]) -> str:
+        """Return the endpoint's reply, cut to ``MOST_CHARACTERS``, or raise ``UsageError``."""
         try:
             from openai import APIConnectionError, APIStatusError, OpenAI
         except ImportError:

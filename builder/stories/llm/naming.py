@@ -195,6 +195,7 @@ def _clash(one: str, other: str) -> bool:
 
 
 def _variable_faults(named: NamedVariable, kind: str, observed: bool) -> Iterator[str]:
+    """Yield each fault of a variable for a node of this kind, observed or not, as a line."""
     variable = named.variable
     if not _NAME.fullmatch(variable.name) or not 3 <= len(variable.name) <= LONGEST_NAME:
         limits = f"at most {LONGEST_NAME} letters, the first letter a capital"

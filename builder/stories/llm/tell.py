@@ -146,6 +146,7 @@ def _map_stage(
     }
 
     def judge(proposal: Proposal) -> Verdict:
+        """Return broken rules or, if there are none, the auditor's findings; and flags."""
         flags = yellow_flags({one.id: f"{one.name}: {one.meaning}" for one in proposal.variables})
         if rules := [*rule_violations(proposal, stage, names)]:
             return rules, (), flags
@@ -277,6 +278,7 @@ def _write_story(client: Client, proposal: Proposal, facts: Facts, closing: str)
         return missing + [f"{a} -> {b}" for a, b in sorted(facts.named_edges() - effects)]
 
     def judge(draft: _Draft) -> Verdict:
+        """Return what our verifier finds or, if nothing, the model's; and flags."""
         telling = draft.telling(proposal.record, facts, closing)
         if wrong := verify_attested(telling.story, telling.attestations, facts):
             return wrong, (), flags

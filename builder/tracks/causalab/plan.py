@@ -217,6 +217,7 @@ class EpisodeSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if bool(self.graphs) == bool(self.per_suite):
             raise Fault(
                 "write either graphs = 50 (matched suites share their graphs) or per_suite = 20 "

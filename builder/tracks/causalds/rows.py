@@ -150,6 +150,7 @@ def _causenet_pair(scene: Scene) -> dict[str, object]:
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:
+    """Return a view for ``world_json``: columns, calibration rows, measurements by node."""
     bundles: dict[str, dict[str, object]] = {}
     for node, bundle in shown.bundles.items():
         bundles[node] = {

@@ -125,6 +125,7 @@ class ContextSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if not any(self.counts.values()):
             raise Fault("no context is asked for; write simulation = 6", "simulation")
         if any(abs(10 * value - round(10 * value)) > 1e-8 for value in self.probability):

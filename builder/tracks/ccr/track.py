@@ -65,6 +65,7 @@ def _boolean(plan: ContextPlan, name_of: ask.NameOf, key: bytes, where: str) -> 
 
 
 def _linear(plan: ContextPlan, name_of: ask.NameOf, key: bytes) -> Drawn:
+    """Draw a linear context and return its world, its one task, and no rejections."""
     parts, rng = (plan.design.sizes, plan.design.kinds), stream(key, "world")
     trap = plan.variant == "direct.trap" or plan.purpose == "additive"
     if plan.purpose == "additive":
@@ -96,6 +97,7 @@ def _world(
 
 
 def _inputs(variant: Variant) -> frozenset[str]:
+    """Return the names of what a variant's ``inputs_json`` declares."""
     if variant.shape.name == "quantities":
         return frozenset({"quantities"})
     if variant.shape.name == "unit_answers":

@@ -183,6 +183,7 @@ class ProgramSettings(TomlModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the settings. Raise Fault, naming the key, where they contradict each other."""
         if bool(self.full) == bool(self.per_pool):
             raise Fault(
                 "write either full = 250 and matched = 100 (pools that share programs) or "

@@ -33,6 +33,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 
 
 def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
+    """Return rows of (figure, the paper's value, ours) about programs."""
     formulas = [parse(text) for world in worlds for text in world["program"]["mechanisms"].values()]
     windows = Counter(
         max(len(window) for window in world["program"]["windows"].values()) for world in worlds
@@ -50,6 +51,7 @@ def _program_rows(worlds: Sequence[Record]) -> list[list[str]]:
 
 
 def _world_rows(worlds: Sequence[Record]) -> list[list[str]]:
+    """Return rows of (figure, paper, ours) about worlds, training ones at level Original."""
     training = [world for record in worlds for world in record["levels"]["original"]]
     modes = Counter(world["mode"] for world in training)
     added = [record["statistics"]["disambiguation_worlds"] for record in worlds]

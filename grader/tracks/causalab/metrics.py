@@ -195,6 +195,7 @@ def _v_structures(
 
 
 def _acyclic(edges: Iterable[Edge]) -> bool:
+    """Return whether the directed edges, (parent, child), form no cycle."""
     sorter = TopologicalSorter[str]()
     for parent, child in edges:
         sorter.add(child, parent)

@@ -127,6 +127,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _sd(values: Sequence[float]) -> float | None:
+    """Return the sample standard deviation; ``None`` for a single value."""
     if len(values) < 2:
         return None
     mean = _mean(values)

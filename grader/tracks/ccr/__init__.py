@@ -128,6 +128,7 @@ def _details(instance_id: str, compositions: Sequence[Row]) -> dict[str, Any]:
 
 
 def _context_details(context: ContextResult) -> Row:
+    """Return what the drawings need of one context."""
     return {
         **_details(context.instance_id, context.compositions),
         "nodes": list(context.nodes),

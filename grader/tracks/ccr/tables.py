@@ -39,6 +39,7 @@ Rows = list[dict[str, Any]]
 
 
 def _signed_rank(differences: Sequence[float]) -> Cell:
+    """Return the p-value of paired differences and their number; a dash without any."""
     if not differences:
         return Cell("–")
     p = signed_rank(differences)

@@ -255,6 +255,7 @@ def check_truth(task: Task, truth: Truth) -> None:
 
 
 def _declared_roots(problem: Problem, document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ``ROOTS`` different variables that the answer names, or raise ``Invalid``."""
     roots = document["roots"]
     unknown = [name for name in roots if name not in problem.names]
     if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:

@@ -138,6 +138,7 @@ def _every_edge(task: Task, names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _predictions(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield name and CSV text of each constant prediction: intervals, or numbers and chances."""
     rows = int(task.inputs["rows"])
     if task.shape.pool == "nrel_interval":
         for centre, half in product(_PREDICTED, _HALVES):

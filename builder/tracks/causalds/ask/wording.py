@@ -206,6 +206,7 @@ def _question_and_answer(
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
+    """Return the text that lists the files of a task."""
     files = [_TEXTS("files.reading")]
     if variant.shape.input_mode == "data":
         files.append(_TEXTS("files.data", rows=f"{scene.plan.equations.train:,}"))
@@ -232,6 +233,7 @@ def _data(scene: Scene, shown: Observation) -> str:
 
 
 def _measurements(scene: Scene, shown: Observation) -> str:
+    """Return the text on the columns of each replaced variable, and on the calibration rows."""
     nodes = sorted((node for node in scene.rows if node in shown.bundles), key=scene.name)
     measured = [
         f"{_column(scene.variables[node])}: {len(shown.bundles[node].measurements)} columns"

@@ -67,6 +67,7 @@ def audit_instance(
 def _problems(
     scene: StoredScene, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
+    """Return the problems of an instance, checked with one sample of units."""
     found = *_audit_world(scene, scene_row["story"]), *audit_scene(scene, label_row, scene_row)
     problems = [f"{scene.instance_id}: {text}" for text in found]
     views = scene.record["task_views"]
@@ -278,6 +279,7 @@ def _agreement(za: Array, zb: Array) -> tuple[float, float]:
 
 
 def _check_view(record: Row, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
+    """Yield problems of a view's measurements and calibration rows, given columns by name."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
     gold = [names[node] for node in record["columns"] if node in shown["bundles"]]

@@ -163,6 +163,7 @@ def noise_law(node: Mapping[str, Any]) -> Any:
 
 @cache  # SciPy takes a millisecond to make one
 def _law(family: str, shape: tuple[float, ...]) -> Any:
+    """Return the law of a noise family with this shape, or raise NotAuditable."""
     match family:
         case "gauss":
             return scipy.stats.norm()

@@ -145,6 +145,7 @@ def adjustment_category(plan: ScenePlan) -> str:
 
 
 def _opens_or_separates(plan: ScenePlan) -> bool:
+    """Tell whether some other observed node opens a path X to Y, or blocks all of them."""
     motif = plan.structure.query
     separated, others = motif.graph.d_separated, motif.other_nodes
     return has_path_opener(plan) or any(

@@ -267,6 +267,7 @@ def _compose_balanced(
 
 
 def _tasks_by_label(candidates: Sequence[Candidate], key: bytes) -> TasksByLabel:
+    """Return the tasks of candidates by variant and label, in an order seeded by ``key``."""
     found: TasksByLabel = defaultdict(lambda: defaultdict(list))
     for one in _in_seeded_order(candidates, key):
         for task in sorted(one.tasks, key=lambda task: task.name):

@@ -76,6 +76,7 @@ class Strength(TomlModel):
 
 
 def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | ViewRow, ...]:
+    """Return the rows. Raises :class:`Fault` where two of them are for the same name."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
         for name in row.of:
@@ -86,6 +87,7 @@ def _check_once(rows: tuple[FamilyRow | ViewRow, ...]) -> tuple[FamilyRow | View
 
 
 def _check_variants(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return weights by family. Raises :class:`Fault` for unknown names and all-zero families."""
     check_keys(rows, FAMILIES)
     for family, weights in rows.items():
         check_keys(weights, FAMILIES[family], f"{family}.")
@@ -142,6 +144,7 @@ class ComposedExam(ExamModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the exam. Raises :class:`Fault` for keys that do not go together."""
         total = sum(sum(row.values()) for row in self.counts.values())
         if bool(self.families) == bool(self.counts):
             raise Fault("write either this or counts", "families")

@@ -303,6 +303,7 @@ def _check_supply(
     places: Sequence[tuple[Candidate, str]],
     where: str,
 ) -> None:
+    """Raise ``UsageError`` for the first structure, family or verdict with too few scenes."""
     scenes = {scene.instance_id: scene for scene, _ in places}.values()
     by_structure = Counter(scene.traits["structure"] for scene in scenes)
     by_place = Counter((scene.traits["structure"], family) for scene, family in places)

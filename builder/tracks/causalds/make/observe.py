@@ -145,6 +145,7 @@ def draw_bundle(
 def _draw_measurement(
     rng: np.random.Generator, concept: Parent, view: View, squares: bool
 ) -> Measurement:
+    """Return a random Bernoulli, neural or handcrafted measurement, by the view's shares."""
     kind = "binary" if concept.binary else "continuous"
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
     if rng.random() >= _CONTINUOUS_SHARE[kind]:

@@ -164,6 +164,7 @@ def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) 
 
 
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+    """Add harmless latent variables until the share is met, or raise :class:`Fault`."""
     unmeasured = [motif for motif in found if motif.graph.latent]
     spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
     fine = len(unmeasured) - spoiled

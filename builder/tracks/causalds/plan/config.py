@@ -129,6 +129,7 @@ class _Table(Composition):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        """Return the table. Raises :class:`Fault` for keys that do not go together."""
         for words, what in ((LLM, _LLM), (STORED, _STORED)):
             given = getattr(self, words) is not None
             if given and self.words != words:

@@ -143,6 +143,7 @@ def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
 
 
 def _find_world(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+    """Return world row and split of ``scene`` (id or ``split/index``). Raises ``UsageError``."""
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
     for split, paths in worlds.items():
