@@ -8,8 +8,11 @@ examples:
 """
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
+
+from rich.progress import track as shown_progress
 
 from baselines.systems import GROUPS, NAMES, SYSTEMS, answer_exam, named_systems
 from builder.release.engine import Workers
@@ -19,6 +22,7 @@ from grader.commands.main import with_errors_told
 from grader.errors import UsageError
 from grader.io.printing import print_lines
 from grader.io.process import exit_with, processors
+from grader.pages.terminal import console
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -46,8 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.folders = {name: (arguments.out or Path("answers")) / name for name in names}
     if len(names) == 1 and arguments.out is not None:
         arguments.folders[names[0]] = arguments.out
+    bar = console(stderr=True)
+    # A bar takes over what is printed.
+    hidden = not (sys.stdout.isatty() and bar.is_terminal)
     with Workers(min(arguments.workers, len(names))) as workers:
-        for line in workers.map(partial(answer_exam, arguments), names):
+        lines = workers.map(partial(answer_exam, arguments), names)
+        for line in shown_progress(lines, "systems", len(names), console=bar, disable=hidden):
             print_lines(line)
     return 0
 

@@ -211,7 +211,8 @@ def shorten_output(text: str, most: int = OUTPUT) -> str:
     if len(text) <= most:
         return text
     half = most // 2
-    return f"{text[:half]}\n{wording('shell.long', left=len(text) - 2 * half)}\n{text[-half:]}"
+    left = wording("shell.long", left=len(text) - 2 * half)
+    return f"{text[:half]}\n{left}\n{text[len(text) - half :]}"
 
 
 async def execute(name: str, text: str, seconds: int = 600) -> tuple[str, int | None]:

@@ -58,15 +58,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--sample-id", metavar="ID,…", help="these tasks only")
     what.add_argument("--epochs", type=int, metavar="K", help="attempts at each task")
     how = parser.add_argument_group("how it is sat")
-    stated = "default: %(default)s"
-    how.add_argument("--setting", choices=tuple(SETTINGS), default=OPEN, help=stated)
-    protocols = f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own"
-    how.add_argument("--preset", choices=(PAPER, *presets), metavar="NAME", help=protocols)
-    sandboxes = "docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG"
-    how.add_argument("--sandbox", default="docker", metavar="NAME", help=sandboxes)
-    shown = "characters of one command's output that the model is shown (default: %(default)s; "
-    shown += "CausalDS A.15 also has 1000 and 3200)"
-    how.add_argument("--output-budget", type=int, default=OUTPUT, metavar="N", help=shown)
+    how.add_argument(
+        "--setting", choices=tuple(SETTINGS), default=OPEN, help="default: %(default)s"
+    )
+    how.add_argument(
+        "--preset",
+        choices=(PAPER, *presets),
+        metavar="NAME",
+        help=f"a paper's protocol: {', '.join(presets)}; or {PAPER}, each track's own",
+    )
+    how.add_argument(
+        "--sandbox",
+        default="docker",
+        metavar="NAME",
+        help="docker, bubblewrap, local (no isolation), or any of Inspect's, as NAME:CONFIG",
+    )
+    how.add_argument(
+        "--output-budget",
+        type=int,
+        default=OUTPUT,
+        metavar="N",
+        help="characters of one command's output that the model is shown (default: %(default)s; "
+        "CausalDS A.15 also has 1000 and 3200)",
+    )
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
     _add_model_options(parser)

@@ -191,6 +191,12 @@ class Exam:
         return replace(self, tasks=rest, deprecated=gone, is_final=True)
 
 
-def choose_exam(release: ReleaseFolder, *names: str | None, **options: Any) -> Exam:
+def choose_exam(
+    release: ReleaseFolder,
+    split: str | None = None,
+    exam: str | None = None,
+    track: str | None = None,
+    **options: Any,
+) -> Exam:
     """Return the exam of a split whatever is answered; arguments as of :meth:`Split.open`."""
-    return Split.open(release, *names, **options).choose_exam_for()
+    return Split.open(release, split, exam, track, **options).choose_exam_for()
