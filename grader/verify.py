@@ -168,11 +168,12 @@ def _commitment_problems(release: ReleaseFolder, private: Side, split: str) -> I
         yield "the split has no commitments or no salts"
         return
     key = bytes.fromhex(salts["rows"])
-    connection = parquet.connect()
-    configs = sorted(name for (name,) in parquet.read(connection, files, ("DISTINCT config",)))
+    with parquet.connect() as connection:
+        configs = sorted(name for (name,) in parquet.read(connection, files, ("DISTINCT config",)))
     for config in configs:  # one at a time is in memory
         where = ("row_id", "sha256"), "WHERE config = ?", [config]
-        expected, seen = dict(parquet.read(connection, files, *where)), 0
+        with parquet.connect() as connection:
+            expected, seen = dict(parquet.read(connection, files, *where)), 0
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
             salt = hmac.digest(key, f"{config}/{split}/{row_id}".encode(), "sha256")

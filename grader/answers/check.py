@@ -42,7 +42,7 @@ def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> CheckedA
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> CheckedAnswer:
-    """Check a JSON object: its schema, its labels and, unless it abstains, what ``then`` checks."""
+    """Check a JSON object: unless it abstains, its schema, its labels and what ``then`` checks."""
     return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 

@@ -202,7 +202,7 @@ def _read_packed_columns(
 
 
 def system_name(name: object) -> str:
-    """Return ``name``; raises ``UsageError`` unless it is text of 1 to 200 characters."""
+    """Return ``name``; raises ``UsageError`` unless it has 1 to 200 characters and is not blank."""
     if not isinstance(name, str) or not name.strip() or len(name) > 200:
         raise UsageError("--name: give 1 to 200 characters")
     return name

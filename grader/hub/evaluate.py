@@ -120,11 +120,13 @@ def _evaluate_batch(
     files: dict[Delivery, Path] = {}
     outcomes: dict[Delivery, Outcome] = {}
     for one in batch:
-        if not one.refused and (file := download(api, setup.inbox, one, setup.work)):
+        if one.refused:
+            outcomes[one] = one.refused
+        elif file := download(api, setup.inbox, one, setup.work):
             files[one] = file
         else:
-            wrong = f"{one.path}: its file name is not its SHA-256; hand it in with `submit`"
-            outcomes[one] = one.refused or wrong
+            wrong = "its file name is not its SHA-256; hand it in with `submit`"
+            outcomes[one] = f"{one.path}: {wrong}"
     cards: dict[Delivery, dict[str, Any]] = {}
     read = list(files)
     for place, card in run_limited(_read_card, [files[one] for one in read], 1, _CARDS):
@@ -158,7 +160,7 @@ def _grade_files(
 ) -> Iterator[tuple[Delivery, Outcome]]:
     """Yield the outcome of each submission to this release, exam by exam."""
     groups: dict[tuple[str, str], list[Delivery]] = {}
-    for one, card in cards.items():
+    for one, card in ((one, cards[one]) for one in files if one in cards):  # as they came
         if card.get("release_sha256") is None:
             yield one, "it does not say to which release it is; hand it in with `submit`"
         elif card["release_sha256"] == setup.sha256:
@@ -193,17 +195,15 @@ def reports(
         exam, list(sources), workers=setup.workers, limits=setup.limits, budget=setup.budget,
         documents=True,
     )  # fmt: skip
-    entries = []
-    for result in results:
-        if isinstance(result, Entry):
-            entries.append(result)
-        else:
-            reason = result.reason.replace(str(result.source), result.source.name)
-            yield sources[result.source], reason
+    entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(setup.ledger, exam, entries)
     for entry in entries:
         yield sources[entry.source], entry.report
+    for result in results:
+        if not isinstance(result, Entry):
+            reason = result.reason.replace(str(result.source), result.source.name)
+            yield sources[result.source], reason
 
 
 def row_of(

@@ -44,15 +44,16 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, tracks: Tracks)
     Raises ``UsageError``."""
     boards = _boards(row for row in rows.values() if row["status"] == GRADED)
     files = {INDEX: _index(boards, rows), "README.md": _CARD.format(results=results)}
-    home, back = ([(place, f"← {_TITLE}")] for place in (INDEX, f"../{INDEX}"))
+    home, back = (INDEX, f"← {_TITLE}"), (f"../{INDEX}", f"← {_TITLE}")
     for board in boards:
-        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=home)
-        for _, report in board.ranked:
-            text = report_page(report, tracks, more=[_proof(report["row"], results)], ahead=back)
-            write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
-    for name, text in files.items():
+        files[board.file] = board_page(board.ranked, tracks, board.title, ahead=[home])
+    for name, text in files.items():  # the index first: a folder with one may be written to again
         write_text(path_inside(out, name), text)
-    return len(files) + sum(len(board.ranked) for board in boards)
+    reports = [report for board in boards for _, report in board.ranked]
+    for report in reports:
+        text = report_page(report, tracks, more=[_proof(report["row"], results)], ahead=[back])
+        write_text(path_inside(out / PAGES, report["row"]["id"], ".html"), text)
+    return len(files) + len(reports)
 
 
 def _boards(rows: Iterable[Row]) -> list[Board]:
@@ -67,8 +68,8 @@ def _boards(rows: Iterable[Row]) -> list[Board]:
         reports = []
         for row in members:
             submission = row["report"]["submission"]
-            if names.count(name := submission["system"]) > 1:
-                label = f"{name} ({row['team']}, {row['id'][:6]})"
+            if names.count(submission["system"]) > 1:
+                label = f"{submission['system']} ({row['team']}, {row['id'][:6]})"
                 submission = {**submission, "label": label}
             reports.append({**row["report"], "submission": submission, "row": row})
         title = f"{release}, {split}/{exam}"

@@ -81,7 +81,8 @@ class Split:
         return Exam(self, name, left, gone)
 
     def refuse_private_details(self, what: str) -> None:
-        """Raise ``UsageError`` on a private truth without ``--reveal``; ``what`` tells of it."""
+        """Raise ``UsageError`` on a private truth, of which ``what`` would tell, that is not to be
+        revealed."""
         if not self.reveal:
             why = f"its truth is private and {what}; add --reveal if nobody else will see it"
             raise UsageError(f"--split {self.name}: {why}")

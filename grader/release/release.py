@@ -49,11 +49,12 @@ class ReleaseFolder:
                 "the Hub (--release, $CAUSAL_EXAMS_RELEASE), or build one (README.md)"
             )
         public = Side.open(path / "public" if (path / "public").is_dir() else path)
-        if private is None and (path / "private" / "manifest.json").is_file():
-            private = path / "private"
-        if private is None:
+        beside = path / "private"
+        if private is not None:
+            beside = private / "private" if (private / "private").is_dir() else private
+        elif not (beside / "manifest.json").is_file():
             return cls(public, None, tracks)
-        hidden = Side.open(private / "private" if (private / "private").is_dir() else private)
+        hidden = Side.open(beside)
         for key in ("release", "version", "fingerprint"):
             mine, theirs = public.manifest.get(key), hidden.manifest.get(key)
             if mine != theirs:

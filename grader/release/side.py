@@ -115,7 +115,9 @@ class Side:
                     why = f"column {name} has the type {clip(types[name])}, not {wanted}"
                     raise UsageError(f"{file}: {why}; fetch the release again")
             texts = {(file, name) for name in columns if types[name] == "VARCHAR"} - self._measured
-            parquet.check_texts(connection, file, sorted(name for _, name in texts))
+            parquet.check_texts(
+                connection, file, [name for name in columns if (file, name) in texts]
+            )
             self._measured |= texts
         return list(columns)
 

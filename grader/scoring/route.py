@@ -28,7 +28,8 @@ class Route:
 
 
 def route(shape: Shape, truth: Truth, checked: CheckedAnswer, mark: Mark | None) -> Route:
-    """Return pool, loss and points; ``mark`` is of a committed answer to an identifiable target."""
+    """Return pool, loss and points of a task; ``mark`` is that of a committed answer to an
+    identifiable target, else None."""
     if mark is not None:
         loss = min(mark.loss, cap(shape.pool))
         points = 1 / (1 + mark.loss) if shape.pool.startswith("nrel") else 1 - mark.loss

@@ -78,7 +78,10 @@ class Track:
 
     def variant(self, key: str) -> Variant:
         """Return the variant called ``family.variant``; raises ``KeyError`` if there is none."""
-        return {spec.key: spec for spec in self.variants}[key]
+        for spec in self.variants:
+            if spec.key == key:
+                return spec
+        raise KeyError(key)
 
 
 Tracks = Mapping[str, Track]
