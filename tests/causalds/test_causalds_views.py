@@ -261,7 +261,7 @@ def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None
     assert "no release there" in capsys.readouterr().err
 
 
-def test_the_recovery_picture_has_two_dots_a_variable() -> None:
+def test_the_recovery_picture_has_two_bars_a_variable() -> None:
     """Naive and joint, as in the paper's figure."""
     found = {"naive": 0.4, "joint": 0.7, "gap": 0.3}
     bars = [("A & B", found), ("C", {**found, "naive": -0.2})]

@@ -134,10 +134,9 @@ def _round_numbers(found: Any) -> Any:
     """Return JSON of quantities, their values and standard errors rounded as they are released."""
     if not isinstance(found, dict):
         return found
-    return {
-        key: round_truth(one) if key in ("value", "se") else _round_numbers(one)
-        for key, one in found.items()
-    }
+    if isinstance(found.get("se"), int | float):  # a quantity; others are by names of nodes
+        return {**found, "value": round_truth(found["value"]), "se": round_truth(found["se"])}
+    return {key: _round_numbers(one) for key, one in found.items()}
 
 
 def _causenet_pair(scene: Scene) -> dict[str, object]:

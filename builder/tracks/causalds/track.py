@@ -28,7 +28,7 @@ from builder.tracks.causalds.exams.candidates import (
 from builder.tracks.causalds.exams.compose import compose, composition_of
 from builder.tracks.causalds.exams.model import parse_exam
 from builder.tracks.causalds.exams.priors import Cell
-from builder.tracks.causalds.make.observe import Observation, observe
+from builder.tracks.causalds.make.observe import Observation, check_recoverability, observe
 from builder.tracks.causalds.make.scene import Scene, draw_rows, narrate, sample_hidden_world
 from builder.tracks.causalds.plan.config import SceneSettings, parse_config, with_exams
 from builder.tracks.causalds.plan.scenes import TRACK_NAME, composition_table, plan_scenes
@@ -75,7 +75,9 @@ def parse(table: TomlTable) -> SceneSettings:
     """Return the checked ``causalds`` table. Raises ``UsageError`` with the key and the remedy, and
     for a variant that is not written yet."""
     refuse_unwritten()
-    return parse_config(table)
+    config = parse_config(table)
+    check_recoverability(config.changed_views, config.diagnostics, table)
+    return config
 
 
 def build(spec: InstanceSpec) -> BuiltInstance:

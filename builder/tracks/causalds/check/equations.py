@@ -23,6 +23,11 @@ Numbers = Mapping[str, Any]
 
 _CUT_OFF: Final = 8.0
 _CERTAINTY: Final = 0.02
+_PER_PARENT: Final = {
+    "centres", "scales", "cuts", "negated", "shifts", "exponents", "knots", "steps", "halves",
+    "powers", "exponential",
+}  # fmt: skip
+"""Parameters that have a number for each parent: one number for all would pass unseen."""
 
 
 class NotAuditable(Exception):
@@ -35,6 +40,8 @@ def conditional_mean(node: Mapping[str, Any], columns: Columns, size: int) -> Ar
     read, p = _READERS.get(node["mechanism"]), node["parameters"]
     if read is None:
         raise NotAuditable(f"mechanism {node['mechanism']} of node {node['name']}")
+    if any(len(p[key]) != len(columns) for key in _PER_PARENT & p.keys()):
+        raise ValueError(f"parameters of {node['name']} do not fit its parents")
     inputs = np.reshape(columns, (len(columns), size)).T
     value = read(p, (inputs - p["centres"]) / p["scales"] if "centres" in p else inputs)
     if node["noise"] is not None and node["mechanism"] != "linear_additive":
@@ -106,7 +113,7 @@ def _sharp_threshold(p: Numbers, z: Array) -> Array:
 
 def _gate(p: Numbers, values: Array) -> Array:
     """Return 1 - flip where all inputs (``conjunction``) or any hold (or do not: ``negated``)."""
-    held = np.abs((values > p["cuts"]) - np.asarray(p["negated"])).sum(axis=1)
+    held = ((values > p["cuts"]) != np.asarray(p["negated"], dtype=bool)).sum(axis=1)
     passed = held == values.shape[1] if p["conjunction"] else held >= 1
     return np.asarray(np.where(passed, 1.0 - p["flip"], p["flip"]))
 

@@ -29,7 +29,7 @@ def valid_adjustment_sets(
     on_paths = _causal_nodes(graph, x, y)
     forbidden = {v for node in on_paths for v in (node, *nx.descendants(graph, node))}
     first_edges = [(x, child) for child in graph.successors(x) if child in on_paths]
-    back_door = _hide_parts(graph, [], first_edges)
+    back_door = _hide_parts(graph, [], first_edges).copy()  # a view is slower, and used often
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
     return [
         chosen
@@ -181,7 +181,7 @@ def _largest_forest(
 
 def _front_door(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     """Tell whether a non-empty observed set meets the front-door criterion (Pearl 1995, def. 3)."""
-    without_x_effects = _hide_parts(graph, [], graph.out_edges(x))
+    without_x_effects = _hide_parts(graph, [], graph.out_edges(x)).copy()
     candidates = [v for v in graph if v not in latent and v not in (x, y)]
     return any(
         chosen

@@ -197,7 +197,7 @@ def _count_truth(case: Case, count: int, *without: int) -> SecondTruth:
     """Return a truth that accepts ``count`` with valid sets, else the word for why there is none,
     or ``without`` where the effect is identifiable all the same."""
     word = _category(case.scene)
-    right = {"set": (count,), "no_backdoor": (word, *without)}.get(word, (word,))
+    right = {"set": (count,), "no_backdoor": (word, *without), "non_id": (word,)}[word]
     return _label_truth(*right, abstain=word == "non_id")
 
 

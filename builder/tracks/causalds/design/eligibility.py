@@ -170,7 +170,7 @@ def _change(zero: str, others: tuple[str, ...]) -> Classes:
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         motif = plan.structure.query
         without = {one_is_apart(*motif.effect, z) for z in motif.other_nodes}
-        return (zero,) * (True in without) + others * (False in without)
+        return (*((zero,) if True in without else ()), *(others if False in without else ()))
 
     return classes
 
@@ -182,9 +182,13 @@ def _partial_correlation(zero: str, others: tuple[str, ...]) -> Classes:
 
 def _effect(identifiable: Hosts, unknown: str, zero: str, others: tuple[str, ...]) -> Classes:
     """Return the classes of an effect by plan: ``zero`` without a directed path."""
-    return lambda plan: (
-        (unknown,) if not identifiable(plan) else others if has_directed_path(plan) else (zero,)
-    )
+
+    def classes(plan: ScenePlan) -> tuple[str, ...]:
+        if not identifiable(plan):
+            return (unknown,)
+        return others if has_directed_path(plan) else (zero,)
+
+    return classes
 
 
 def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
@@ -192,7 +196,7 @@ def _natural(unknown: str, others: tuple[str, ...]) -> Classes:
 
     def classes(plan: ScenePlan) -> tuple[str, ...]:
         found = natural_verdicts_asked(plan)
-        return others * any(found) + (unknown,) * (not all(found))
+        return (*(others if any(found) else ()), *(() if all(found) else (unknown,)))
 
     return classes
 
@@ -209,7 +213,8 @@ def _adjustment(count: Callable[[tuple[frozenset[str], ...]], int] | None = None
 
 def _presence(plan: ScenePlan) -> tuple[str, ...]:
     """Return "True" if a variable opens a path, "False" if the association vanishes given one."""
-    return ("True",) * has_path_opener(plan) + ("False",) * association_vanishes(plan)
+    found = {"True": has_path_opener(plan), "False": association_vanishes(plan)}
+    return tuple(answer for answer, is_right in found.items() if is_right)
 
 
 def _dominance(plan: ScenePlan) -> tuple[str, ...]:

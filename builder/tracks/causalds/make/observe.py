@@ -12,9 +12,10 @@ and of mutual informations in nats (binary ones). All is on the scale of z = (va
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from string import ascii_lowercase
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from builder.equations.noise import Noise, draw_noise_law
 from builder.release.arrow import round_data
 from builder.release.attempts import Rejection
 from builder.splits.seeds import hmac_key, random_order, stream
+from builder.splits.settings import TomlTable
 from builder.tracks.causalds.design.scene_plan import CLEAN, ScenePlan, View
 from builder.tracks.causalds.make.scene import Column, Scene
 
@@ -280,6 +282,14 @@ def _columns(scene: Scene, bundles: Mapping[str, Bundle]) -> tuple[ShownColumn, 
 _MOST_ROWS: Final = 8000
 """Fit recoverability models to at most so many training rows."""
 _TREES: Final = {"max_iter": 100, "max_depth": 3, "learning_rate": 0.1, "early_stopping": False}
+
+
+def check_recoverability(views: Sequence[View], diagnostics: bool, table: TomlTable) -> None:
+    """Raise ``UsageError`` naming a key that needs scikit-learn, where that is not installed."""
+    windows = [f"observation.{view.name}.window" for view in views if view.window]
+    for key in ["diagnostics"] * diagnostics + windows if find_spec("sklearn") is None else ():
+        what = "recoverability needs scikit-learn; install it, or leave the key out"
+        raise table.problem(key, what)
 
 
 def recoverability(

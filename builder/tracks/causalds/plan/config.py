@@ -219,9 +219,18 @@ def _read_stored(path: Path) -> tuple[tuple[Structure, Wording], ...]:
 def _stored_scene(members: Mapping[str, Any]) -> tuple[Structure, Wording]:
     """Return structure and wording of a file's entry, or raise ``KeyError``, ``TypeError`` …."""
     variables = TypeAdapter(dict[str, Variable]).validate_python(members["variables"])
-    kinds = {f"{end}_kind": variables[members[end]].kind for end in ("treatment", "outcome")}
-    own = {**members, **kinds, "label": members["structure"]}
-    structure, seed = TypeAdapter(Structure).validate_python(own), members["seed"]
+    x, y, seed = members["treatment"], members["outcome"], members["seed"]
+    structure = Structure(
+        members["motif"],
+        members["structure"],
+        tuple(members["nodes"]),
+        tuple((cause, effect) for cause, effect in members["edges"]),
+        tuple(members["latent"]),
+        x,
+        y,
+        variables[x].kind,
+        variables[y].kind,
+    )
     told = TypeAdapter(Telling).validate_python(members)
     given = [{**seed, "hint": seed["field"]}] if seed else []
     seeds = TypeAdapter(tuple[Seed, ...]).validate_python(given)

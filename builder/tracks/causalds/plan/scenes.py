@@ -217,7 +217,7 @@ def _drawn_structures(config: SceneSettings, rng: np.random.Generator) -> list[S
 
 def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[str]) -> list[bool]:
     """Return whether each treatment is binary, never a napkin's: its ETT would follow its ATE."""
-    free = [name for name in motifs if name != CONTINUOUS_ONLY]
+    free = [place for place, name in enumerate(motifs) if name != CONTINUOUS_ONLY]
     total = count_of(share, len(motifs))
     if total > len(free):
         raise Fault(
@@ -226,10 +226,12 @@ def _binary_treatments(rng: np.random.Generator, share: float, motifs: Sequence[
             f"{math.floor(100 * len(free) / len(motifs)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
             "treatment_binary",
         )
-    if not free:
-        return [False] * len(motifs)
-    among_free = iter(spread(rng, min(share * len(motifs) / len(free), 1.0), len(free)))
-    return [name != CONTINUOUS_ONLY and next(among_free) for name in motifs]
+    flags = [False] * len(motifs)
+    if free:
+        among_free = spread(rng, min(share * len(motifs) / len(free), 1.0), len(free))
+        for place, flag in zip(free, among_free, strict=True):
+            flags[place] = flag
+    return flags
 
 
 def _with_vanishing_association(

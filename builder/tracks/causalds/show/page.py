@@ -9,33 +9,39 @@ from builder.release.reader import every_shard, rows, rows_where
 from grader.errors import UsageError
 from grader.io.names import did_you_mean
 from grader.pages import page as draw
-from grader.pages.charts import dots
 from grader.pages.graph import layered_graph
 from grader.pages.page import Block, Paragraph, Section, Strong
-from grader.pages.svg import Svg
+from grader.pages.svg import Scale, Svg, element, words
 from grader.pages.table import Cell, Table
 from grader.tracks.causalds.tables import world_graph
 
 _TARGET_WINDOW: Final = (0.3, 0.8)
-"""The recoverability that is aimed at, marked at the dots."""
+"""The recoverability that is aimed at, shown as a band behind the bars."""
 
 
-def recovery_picture(pairs: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
-    """Draw naive and joint recoverability, gap and target window, as in paper Fig. 6, given pairs
-    of a variable's name and the result of ``make.observe.recoverability``."""
-    rows = [
-        {
-            "name": name,
-            "series": key,
-            "value": min(max(found[key], 0.0), 1.0),
-            "hover": f"{key} {found[key]:.3f}",
-            "tick": (end, f"target window, {side}"),
-            "end": f"Δ {found['gap']:.2f}",
-        }
-        for name, found in pairs
-        for key, end, side in zip(("naive", "joint"), _TARGET_WINDOW, ("from", "to"), strict=True)
-    ]
-    return dots("recoverability", rows)
+def recovery_picture(bars: Sequence[tuple[str, Mapping[str, float]]]) -> Svg:
+    """Draw naive and joint recoverability, gap and target window, as in paper Fig. 6. ``bars`` pair
+    variable names with the result of ``make.observe.recoverability``."""
+    left, row = 190, 46
+    height = 40 + row * len(bars)
+    x = Scale(0, 1, left, left + 420)
+    low, high = map(x, _TARGET_WINDOW)
+    window = "fill:var(--fair);fill-opacity:.2"
+    parts = [element("rect", x=low, y=8, width=high - low, height=height - 34, style=window)]
+    for i, (name, found) in enumerate(bars):
+        y = 14 + row * i
+        parts.append(words(left - 8, y + 20, name, anchor="end", room=left - 16))
+        for key, opacity, offset in (("naive", 0.4, 0), ("joint", 1, 16)):
+            size = x(min(max(found[key], 0.0), 1.0)) - left
+            style = f"fill:var(--mark);fill-opacity:{opacity}"
+            hover = f"{key} {found[key]:.3f}"
+            parts.append(
+                element("rect", "", hover, x=left, y=y + offset, width=size, height=14, style=style)
+            )
+        parts.append(words(x.end + 8, y + 20, f"Δ {found['gap']:.2f}"))
+    for tick in range(6):
+        parts.append(words(x(tick / 5), height - 8, f"{tick / 5:.1f}", "axis", "middle"))
+    return Svg("recoverability", x.end + 110, height, parts)
 
 
 Row = Mapping[str, Any]
@@ -101,11 +107,12 @@ def headline(world: Row, record: Row) -> str:
 
 def _quantity_lines(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield name, value, standard error, draws and source of each quantity, as table cells."""
-    told = dict(record["quantities"])
-    given = {kind: told.pop(kind) for kind in ("partial", "change")}
-    for kind, by_node in given.items():
-        told |= {f"{kind} given {record['variables'][z]['name']}": by_node[z] for z in by_node}
-    for name, found in told.items():
+    told = record["quantities"]
+    nodes = record["variables"]
+    named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
+    for kind in ("partial", "change"):
+        named += [(f"{kind} given {nodes[z]['name']}", one) for z, one in told[kind].items()]
+    for name, found in named:
         if found is None:
             yield name, "not identifiable", "", "", ""
         else:
@@ -117,7 +124,7 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
     """Return a view's columns, the measurements of replaced nodes, and how recoverable they are."""
     columns = ", ".join(column["name"] for column in shown["columns"])
     blocks: list[Block] = [Paragraph(f"Columns: {columns}.")]
-    pairs = []
+    bars = []
     for node, bundle in shown["bundles"].items():
         told = bundle["information"]
         note = (
@@ -131,10 +138,10 @@ def _view(shown: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
         ]
         blocks.append(_formulas(f"{names[node]}: measured", measured, note))
         if "recoverability" in bundle:
-            pairs.append((names[node], bundle["recoverability"]))
-    if pairs:
+            bars.append((names[node], bundle["recoverability"]))
+    if bars:
         heading = Paragraph([Strong("Recoverability (R², AUC): naive and ceiling")])
-        blocks += [heading, recovery_picture(pairs)]
+        blocks += [heading, recovery_picture(bars)]
     return blocks
 
 
