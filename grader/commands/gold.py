@@ -13,9 +13,11 @@ from grader.io.printing import print_lines
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``gold``."""
-    add(parser, *RELEASE, "--track", "--out")
+    add(parser, *RELEASE)
     parser.add_argument("--exam", default="all", help="one exam only (default: the whole split)")
+    add(parser, "--track")
     parser.add_argument("--reveal", action="store_true", help="even if the truth is private")
+    add(parser, "--out")
 
 
 def run(arguments: argparse.Namespace) -> int:

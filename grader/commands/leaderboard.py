@@ -36,7 +36,7 @@ from grader.errors import UsageError
 from grader.io.names import nearest_path
 from grader.io.printing import print_lines
 from grader.pages.leaderboard import Ranked, board_page, boards, first_screen, rank
-from grader.pages.page import Section
+from grader.pages.page import Section, non_empty
 from grader.pages.report import SPECIFICATION
 from grader.pages.systems import in_reading
 from grader.pages.table import Table
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     failed = [_failure(result) for result in results if isinstance(result, NotGraded)]
     _print_notes(entries)
     if not entries:
-        print_lines(*map("failed: {name}: {reason}".format_map, failed), to_stderr=True)
+        print_lines(*(f"failed: {row['name']}: {row['reason']}" for row in failed), to_stderr=True)
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     steps = {report["detectable"] for _, report in ranked} - {None} if exam.keeps_ledger else ()
     page_title = title + "".join(f" · points in steps of {step:g}" for step in steps)
     shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
-    failures = [SPECIFICATION.of_rows("failures", failed)] if failed else []
+    failures = non_empty(SPECIFICATION.of_rows("failures", failed))
     common.write_documents(
         arguments,
         lambda: _json_rows(ranked, failed),
@@ -132,10 +132,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.full:
         page = "" if arguments.html else ", --html board.html writes a page"
         out.print(f"--full prints every column{page}", style="dim")
+    out.print(*map(TerminalTable, failures))
     if exam.keeps_ledger:
-        failures.append(_ledger_table(exam, ledger_path(arguments.ledger, exam)))
-    for table in failures:
-        out.print(TerminalTable(table))
+        out.print(TerminalTable(_ledger_table(exam, ledger_path(arguments.ledger, exam))))
     return 0
 
 

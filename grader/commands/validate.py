@@ -14,8 +14,9 @@ from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
-    add(parser, "answers", *PUBLIC_EXAM, "--transcript-key", "--strict")
+    add(parser, "answers", *PUBLIC_EXAM, "--transcript-key")
     add_limits(parser)
+    add(parser, "--strict")
 
 
 def run(arguments: argparse.Namespace) -> int:

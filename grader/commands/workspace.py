@@ -15,8 +15,9 @@ from grader.release.release import find_task
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``workspace``."""
-    add(parser, *PUBLIC_EXAM, "--out")
+    add(parser, *PUBLIC_EXAM)
     parser.add_argument("--task", action="append", metavar="ID", help="this task only (repeatable)")
+    add(parser, "--out")
 
 
 def run(arguments: argparse.Namespace) -> int:

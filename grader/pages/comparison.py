@@ -31,9 +31,8 @@ def overall_difference(result: Mapping[str, Any]) -> tuple[str, str, str]:
     overall. The first two texts are empty where there is no difference.
     """
     tracks = list(result["tracks"].values())
-    shown = result if len(tracks) > 1 else {u: result[u] or tracks[0][u] for u in _UNITS}
-    unit = "points" if shown["skill"] is None else "skill"
-    line = shown[unit]
+    lines = ((u, result[u] or (tracks[0][u] if len(tracks) == 1 else None)) for u in _UNITS)
+    unit, line = next(((unit, line) for unit, line in lines if line is not None), ("", None))
     if line is None:
         return "", "", _NO_HEADLINE
     difference = f"{signed_number(line['difference'])} {unit}"

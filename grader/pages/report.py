@@ -53,7 +53,7 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[tuple[Score, 
     the dearest first, of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
-    weighs more.
+    weighs more. Tasks that were not answered count among those of a track that was tried.
     """
     answered = [score for score in scores if score.status != "missing"]
     tried = {score.track for score in answered}
@@ -121,10 +121,11 @@ def costs(scores: Sequence[Score]) -> Table:
 def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
     """Return one row per task. ``truths`` is empty unless they are to be revealed."""
     note = "" if len(scores) <= LISTED else f"The first {LISTED:,} tasks, and the costliest."
-    listed = dict.fromkeys([*scores[:LISTED], *(score for score, _ in costliest(scores))])
+    listed = {score.task_id: score for score in scores[:LISTED]}
+    listed |= {score.task_id: score for score, _ in costliest(scores)}
     rows = [
-        {**_row(score), "truth": truth_json(truths[score.task_id]) if truths else None}
-        for score in listed
+        {**_row(score), "truth": truth_json(truths[task_id]) if truths else None}
+        for task_id, score in listed.items()
     ]
     return SPECIFICATION.of_rows("tasks", rows, note=note)
 

@@ -66,7 +66,8 @@ def setting_of(run: Mapping[str, Any]) -> str:
 
 
 def cell_within(text: str, ends: Sequence[float] | None, *how: Any) -> Cell:
-    """Return a cell of a figure with its interval beside it, written as :func:`interval_text`."""
+    """Return a cell of a figure with its interval beside it, if any, ``how`` as in
+    :func:`interval_text`."""
     return Cell(text, aside=interval_text(ends, *how) if ends else "")
 
 
@@ -127,7 +128,8 @@ class Family(NamedTuple):
 
 
 def families_of(report: Report) -> list[Family]:
-    """Return the families of attempted tracks with ``FEW`` tasks or more, weakest first."""
+    """Return the families of attempted tracks with ``FEW`` tasks or more, weakest first; none of a
+    redacted report."""
     counts = counted_by([report])
     return sorted(
         Family(row[counts], track, name, row["tasks"])

@@ -86,9 +86,7 @@ def lines_of(table: Table) -> Grid:
 @dataclass(frozen=True, slots=True)
 class TerminalTable:
     """What rich prints of a table: several below each other where it is wider than the terminal.
-
-    It has no frame where there is little room.
-    """
+    Without ``framed`` it needs less room."""
 
     table: Table
     framed: bool = True

@@ -60,17 +60,18 @@ def _system(graded: GradedSubmission) -> dict[str, Any]:
 def _difference(
     first: float, second: float, draws: Sequence[float], other_draws: Sequence[float]
 ) -> dict[str, Any]:
-    """Return :func:`difference` of two figures with these replicates; no interval where some draws
-    lack one of them."""
-    pairs = zip(draws, other_draws, strict=True) if len(draws) == len(other_draws) else ()
-    return difference(first, second, [a - b for a, b in pairs])
+    """Return :func:`difference` of two figures with these replicates, equally many."""
+    return difference(first, second, [a - b for a, b in zip(draws, other_draws, strict=True)])
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
     """Return the difference in skill with its interval, and the floor; None where one has none."""
     if first is None or second is None:
         return None
-    line = _difference(first.value, second.value, first.replicates, second.replicates)
+    draws = (first.replicates, second.replicates)
+    if len(draws[0]) != len(draws[1]):  # some draws have no skill
+        draws = ((), ())
+    line = _difference(first.value, second.value, *draws)
     return {**line, "floor": first.floor}
 
 

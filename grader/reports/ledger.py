@@ -202,9 +202,11 @@ class Ledger:
         rows = []
         for team, entries in sorted(self._teams.items()):
             figures = {entry["figure"] for entry in entries} - {None}
-            row = {"team": team, "submissions": f"{len(entries)}/{SUBMISSIONS}"}
-            row["figures"] = f"{len(figures)}/{ladder.figures}"
-            rows.append({**row, "points": max(figures, default=None)})
+            submissions, shown = f"{len(entries)}/{SUBMISSIONS}", f"{len(figures)}/{ladder.figures}"
+            best = max(figures, default=None)
+            rows.append(
+                {"team": team, "submissions": submissions, "figures": shown, "points": best}
+            )
         return rows
 
 

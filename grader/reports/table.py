@@ -107,7 +107,8 @@ def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None
 
 def _ending_of(line: Mapping[str, Any]) -> str | None:
     """Return why a task ended, one of ``ENDINGS``; None where its line of usage has none."""
-    return next((name for name in ENDINGS if name == line.get("ending")), None)
+    told = line.get("ending")
+    return told if isinstance(told, str) and told in ENDINGS else None
 
 
 def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
