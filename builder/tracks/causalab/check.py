@@ -113,11 +113,13 @@ def _readings_problems(public: Json, private: Json) -> Iterator[str]:
     for number, step in enumerate(public["chain"], start=1):
         name, value = step["set"]["name"], _exact(step["set"]["value"])
         reading = step["reading"]
-        bases[name] = value
+        if public["mode"] == "pin":
+            inflow, _ = _inflow(private["equations"][name], reading)
+            bases[name] = value - inflow
+        else:
+            bases[name] = value
         if public["mode"] == "do":
             held.add(name)
-        elif public["mode"] == "pin":
-            bases[name] -= _inflow(private["equations"][name], reading)[0]
         yield from _reading_problems(
             f"step {number} of the trace", reading, bases, held, private, target
         )

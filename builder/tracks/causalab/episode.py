@@ -89,7 +89,9 @@ def is_precise(
         if not terms or (node in settable and set(parents) <= set(settable)):
             continue  # experiments alone say enough
         # A row has the parents, and 1 if the base is unknown.
-        seen = [*session, *((reading, frozenset[str]()) for reading in shown if node == FREQUENCY)]
+        seen = list(session)
+        if node == FREQUENCY:
+            seen += [(reading, frozenset[str]()) for reading in shown]
         rows = [[*(reading[p] for p in parents), float(node not in done)] for reading, done in seen]
         _, singular, directions = np.linalg.svd(np.array(rows), full_matrices=False)
         if singular[-1] > 1e-6 * singular[0]:

@@ -87,7 +87,8 @@ def _derived_value(context: Context, quantity: Row, derive: Derive) -> Fraction:
     measure, path = quantity["measure"], quantity["path"]
     if isinstance(context, LinearContext):
         if measure == "nde":
-            return path_sum(context, path[0], path[2], avoided=path[1])
+            cause, mediator, effect = path
+            return path_sum(context, cause, effect, avoided=mediator)
         measure = "ate"
     return prod((derive(pair)[measure] for pair in pairwise(path)), start=Fraction(1))
 

@@ -9,7 +9,7 @@ context is a Boolean or a linear structural causal model over such a graph.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, compress
 from typing import Any, Final, Literal
 
@@ -210,14 +210,20 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
     )
 
 
-def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] = {}) -> Bits:
-    """Return every node's value, (nodes, units), from bits of that shape. ``do`` sets by index."""
+def evaluate(
+    context: BooleanContext,
+    bits: Bits,
+    do: Mapping[int, bool] = {},
+    nodes: Iterable[int] | None = None,
+) -> Bits:
+    """Return every node's value, (nodes, units), from bits of that shape. ``do`` sets by index.
+    Others than ``nodes``, in causal order, keep their bits."""
     operators, values = {"or": np.logical_or, "and": np.logical_and}, bits.copy()
-    for node, parents in enumerate(context.parents):
+    for node in range(len(bits)) if nodes is None else nodes:
         if node in do:
             values[node] = do[node]
-        elif parents:
-            among = operators[context.among[node]].reduce(values[list(parents)])
+        elif parents := context.parents[node]:
+            among = reduce(operators[context.among[node]], (values[p] for p in parents))
             values[node] = operators[context.own[node]](bits[node], among)
     return values
 
@@ -230,6 +236,7 @@ def patterns(count: int) -> Bits:
 def pattern_weights(tenths: Sequence[int]) -> NDArray[np.int64]:
     """Return each pattern's probability times 10^count, in the order of :func:`patterns`.
     ``tenths`` are ten times each bit's, of at most 18 bits: weights have 64 bits."""
+    assert len(tenths) <= 18
     weights = np.ones(1, dtype=np.int64)
     for tenth in tenths:
         weights = np.concatenate([weights * (TENTHS - tenth), weights * tenth])

@@ -63,7 +63,9 @@ def component_tables(
     root, *others = component
     bits = np.zeros((len(context.tenths), 1 << len(others)), dtype=bool)
     bits[others] = model.patterns(len(others))
-    high, low = (model.evaluate(context, bits, {root: on})[others[-1]] for on in (True, False))
+    high, low = (
+        model.evaluate(context, bits, {root: on}, component)[others[-1]] for on in (True, False)
+    )
     return high, low, model.pattern_weights([context.tenths[v] for v in others])
 
 
@@ -149,7 +151,7 @@ def _from_states(states: Mapping[tuple[Triple, ...], int], x: int, y: int) -> Qu
         """Return the probability of ``event`` where ``given`` holds, 0 if it never does."""
         return Fraction(weights[event & given].sum(), weights[given].sum() or 1)
 
-    anyway = cause | ~cause
+    anyway = np.ones_like(cause)
     return {
         "pns": share(high & ~low, anyway),
         "pn": share(~low, cause & factual),

@@ -182,7 +182,8 @@ def sample_linear(
         )
         context = LinearContext(dag, coefficients)
         ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[-1])
-        pairs = (ends[:2], ends[1:], ends[::2]) if trap else model.cut_tree(dag).pairs
+        trapped = (ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])
+        pairs = trapped if trap else model.cut_tree(dag).pairs
         effects = [total_effect(context, *pair) for pair in pairs]
         if any(abs(effect) < LEAST_EFFECT for effect in effects):
             continue

@@ -40,13 +40,15 @@ def value(tree: Tree, row: Mapping[str, int]) -> int:
     if isinstance(tree, str):
         return row[tree]
     operator, values = tree[0], [value(child, row) for child in tree[1:]]
-    return {
-        "not": 1 - values[0],
-        "and": min(values),
-        "or": max(values),
-        "xor": sum(values) % 2,
-        "iff": int(len(set(values)) == 1),
-    }[operator]
+    if operator == "not":
+        return 1 - values[0]
+    if operator == "and":
+        return min(values)
+    if operator == "or":
+        return max(values)
+    if operator == "xor":
+        return sum(values) % 2
+    return int(len(set(values)) == 1)
 
 
 def audit_instance(

@@ -38,14 +38,16 @@ def disclosed_limits(
 ) -> ParentLimits:
     """Return the limits a disclosure sets, given the true roots. ``blocks`` (in latent order) serve
     "block" alone. "hidden_roots" is treated like "hidden"."""
-    allowed, order = {}, program.order
+    allowed = {}
     for child in sorted(program.endogenous):
         if disclosure == "ordered":
-            order = program.order[: program.order.index(child)]
+            known = program.order[: program.order.index(child)]
         elif disclosure == "block":
             own = next(k for k, block in enumerate(blocks) if child in block)
-            order = tuple(chain(*blocks[: own + 1]))
-        allowed[child] = bits({*order} - {child})
+            known = tuple(chain(*blocks[: own + 1]))
+        else:
+            known = program.order
+        allowed[child] = bits({*known} - {child})
     return ParentLimits(bits(program.roots), allowed)
 
 

@@ -204,7 +204,7 @@ def _misfits(program: HiddenProgram, tables: PartialTables) -> list[Alternative]
     for child, k in np.argwhere(pairs).tolist():
         members, hidden = sets.members[k], set(program.parents[child])
         firsts = (first_fit(tables, child, k, cap) for cap in FITTER_CAPS)
-        fitted = filter(None, (smallest_fit(tables, child, k), *firsts))
+        fitted = [smallest_fit(tables, child, k), *(one for one in firsts if one is not None)]
         for table in dict.fromkeys(choice.table & int(sets.every[k]) for choice in fitted):
             if not hidden <= set(members) or table != program.table_over(child, members):
                 found.append(Alternative(child, members, table))

@@ -199,11 +199,11 @@ def _experiment(reference: BooleanProgram, other: BooleanProgram) -> dict[str, A
     if pair == 0:
         return None
     free = [root for root in reference.roots if root != name]
-    rows = (
-        {root: row >> bit & 1 for bit, root in enumerate(free)} for row in range(1 << len(free))
-    )
-    witness = next(row for row in rows if shows_difference(reference, other, name, value, row))
-    return {"intervention": {"variable": name, "value": value}, "witness": witness}
+    for row in range(1 << len(free)):
+        witness = {root: row >> bit & 1 for bit, root in enumerate(free)}
+        if shows_difference(reference, other, name, value, witness):
+            return {"intervention": {"variable": name, "value": value}, "witness": witness}
+    raise AssertionError("an intervention separates without a witness")
 
 
 def counterexample(

@@ -40,7 +40,7 @@ class SmallestFormulas:
     """
 
     def __init__(self) -> None:
-        """Search size after size, in half a second."""
+        """Search size after size, in a few tenths of a second."""
         self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
         self.operators: dict[int, str] = {}
         self.parts = {name: dict[int, tuple[int, ...]]() for name in (*_NARY, "not", "iff", "")}
@@ -95,7 +95,8 @@ class SmallestFormulas:
                     chosen, first = _first(join(x, y), self.chained[operator])
                     self.chained[operator][chosen] = True
                     rows = zip(chosen.tolist(), x[first].tolist(), y[first].tolist(), strict=True)
-                    parts.update((f, (*parts.get(one, (one,)), other)) for f, one, other in rows)
+                    for function, one, other in rows:  # one may be a chain, of a smaller total
+                        parts[function] = (*parts.get(one, (one,)), other)
                     added.append(chosen)
                     yield self._claim(chosen, total + 1, operator)
             chains[total] = np.concatenate(added)
