@@ -259,8 +259,8 @@ class Evidence:
         return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
 
     def _equations(self, node: str) -> Iterator[Equation]:
-        """Yield a node's equations from the agent's own session, and from the given chain, which
-        starts at the first record. Two crystals share no unknown base."""
+        """Yield a node's equations from the given chain, which starts at the first record, and from
+        the agent's own session. Two crystals share no unknown base."""
         public, hidden, mode = self.episode.public, self.episode.disturbance, self.episode.mode
         shifted = ROUNDING
         if hidden is not None and node in hidden.nodes:
@@ -268,7 +268,7 @@ class Evidence:
         crystals = [(public["opening"], self.settings, shifted)]
         if public["chain"]:
             chain = [(s["set"]["name"], s["set"]["value"], s["reading"]) for s in public["chain"]]
-            crystals.append((public["records"][0], chain, ROUNDING))
+            crystals.insert(0, (public["records"][0], chain, ROUNDING))
         constant = 0
         for first, settings, allowance in crystals:
             base: float | None = None

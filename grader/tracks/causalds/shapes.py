@@ -1,6 +1,6 @@
 """The forms of answers to CausalDS tasks, with the paper's member names (A.16.2), and variants."""
 
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,13 @@ from grader.tracks.causalds import scoring
 
 def _gold_predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """Return a CSV with the held-out labels in each of ``columns``: intervals of no width."""
-    rows = (",".join([repr(label)] * len(columns)) for label in truth.labels or ())
+    return _table(truth.labels or (), columns)
+
+
+@lru_cache(maxsize=4)  # the views of a scene have the same labels
+def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
+    """Return a CSV with each label in all of ``columns``."""
+    rows = (",".join([repr(label)] * len(columns)) for label in labels)
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 

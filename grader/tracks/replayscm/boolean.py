@@ -141,9 +141,15 @@ def depth(formula: Formula) -> int:
 
 def variables(formula: Formula) -> frozenset[str]:
     """Return the names that the formula mentions, whether or not its value depends on them."""
-    if not formula.operator:
-        return frozenset({formula.name})
-    return frozenset[str]().union(*map(variables, formula.arguments))
+    found: set[str] = set()
+    waiting = [formula]
+    while waiting:
+        node = waiting.pop()
+        if node.operator:
+            waiting.extend(node.arguments)
+        else:
+            found.add(node.name)
+    return frozenset(found)
 
 
 def canonical(formula: Formula) -> Formula:
