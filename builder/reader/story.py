@@ -336,9 +336,10 @@ class _Reader:
     def _repeats_verb(self, left: Group, gap: str, right: Group) -> bool:
         """Read 'A acts on B, and C on D', the earlier verb meant again, or return False."""
         match = find("gapped", gap)
-        if repeated := bool(match and match.group("preposition") == self.preposition):
-            self._tell(left, right, self.direction)
-        return repeated
+        if not (match and match.group("preposition") == self.preposition):
+            return False
+        self._tell(left, right, self.direction)
+        return True
 
     def _names_cause_last(self, left: Group, gap: str, right: Group) -> bool:
         """Read '(Among) what sets B is A', or return False, telling nothing."""

@@ -104,11 +104,22 @@ def keyed_specs(
     The caller gives plans in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name.
     """
+    (track, split), (prefix, kind) = place, naming
     specs = []
     for index, plan in enumerate(plans):
         # A key of their own, so that ids say nothing about the hidden world.
-        ids, (prefix, kind) = instance_key(count_root, *place, index, "id"), naming
-        key, name = instance_key(count_root, *place, index), public_id(prefix, ids, kind)
-        told = plan.to_json(), plan.task_plan
-        specs.append(InstanceSpec(*place, index, key, name, private, ids, *told))
+        ids = instance_key(count_root, track, split, index, "id")
+        specs.append(
+            InstanceSpec(
+                track=track,
+                split=split,
+                index=index,
+                key=instance_key(count_root, track, split, index),
+                instance_id=public_id(prefix, ids, kind),
+                private=private,
+                id_key=ids,
+                config_json=plan.to_json(),
+                task_plan=plan.task_plan,
+            )
+        )
     return specs

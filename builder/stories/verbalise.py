@@ -75,7 +75,7 @@ def _tell_knowledge(scene: SceneToTell, key: bytes) -> Narration:
 
 
 def _tell_stored(scene: SceneToTell, key: bytes) -> Narration:
-    assert scene.stored is not None
+    assert scene.stored is not None, "words = stored needs a stored scene"
     return scene.stored
 
 
@@ -157,8 +157,11 @@ def invent_scene(
         while not name or _clashes(name, taken):
             name = f"{pick(rng, invented_words('tails'))} {noun}"
         taken.append(name)
-        unit, states = (rest[0], None) if kind == "continuous" else (None, (rest[0], rest[1]))
-        variables[node] = Variable(name, kind, unit, states)
+        variables[node] = (
+            Variable(name, "continuous", unit=rest[0])
+            if kind == "continuous"
+            else Variable(name, "binary", states=(rest[0], rest[1]))
+        )
     return furnish(rng, vocabulary.scenery, town), variables
 
 
@@ -218,5 +221,7 @@ def letter_scene(
     for node, name in zip(kinds, names, strict=False):
         unit = pick(rng, _LETTERS["units"])
         states = ("is off", "is on") if kinds[node] == "binary" else None
-        variables[node] = Variable(name, kinds[node], None if states else unit, states, False)
+        variables[node] = Variable(
+            name, kinds[node], unit=None if states else unit, states=states, article=False
+        )
     return furnish(rng, LETTER_SCENERY), variables

@@ -180,6 +180,8 @@ class _NamedEffect(Reply):
 class _Effect(_NamedEffect):
     """The verdict on an effect: whether the names make it plausible as a direct one."""
 
+    cause: _Id
+    effect: _Id
     plausible: StrictBool
 
 
