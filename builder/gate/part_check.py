@@ -139,7 +139,7 @@ def _differences(track: Track, task: TaskRow, spec: Variant) -> Iterator[str]:
     """Yield a line for each column of a task row that its variant specifies otherwise, and one if
     the prompt does not name the answer file."""
     expected = {
-        "track": (task.track, track.name),
+        "track": (task.track, spec.track),
         "rung": (task.rung, spec.rung),
         "input_mode": (task.input_mode, spec.shape.input_mode),
         "answer_schema": (task.answer_schema, spec.shape.name),

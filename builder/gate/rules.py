@@ -96,7 +96,7 @@ class Tables:
             f"SELECT '{split}' AS split, task_id, answer, {_CONTENT_HASH} AS content "
             f"FROM {_read(shards(public, CONFIG, split))}"
             for split in splits(public, CONFIG)
-        ]
+        ] or ["SELECT '' AS split, '' AS task_id, '' AS answer, '' AS content WHERE false"]
         for name, queries in made.items():
             self._database.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(queries)}")
         self._database.execute("CREATE TABLE answers (task_id VARCHAR, sha256 VARCHAR)")

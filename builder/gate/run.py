@@ -8,7 +8,7 @@ that were checked, and then what takes several parts: ids, prompts, exams, secre
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,12 +93,11 @@ def run_gate(
             tell("gate: exams, known answers, floors")
             exams = ((split, exam) for split in opened.splits for exam in opened.exams(split))
             jobs = [(release, *exam, Path(folder)) for exam in exams]
-            for split, _, points in sorted(pool.map(points_of_exam, jobs), key=itemgetter(0, 1)):
-                checked[split].add(points)
+            graded = sorted(pool.map(points_of_exam, jobs), key=itemgetter(0, 1))
     shown: list[FloorRow] = []
     for split in opened.splits:
         lines += exam_lines(opened, tracks, split)
-        lines += _known_answers(split, checked[split], opened.exams(split))
+        lines += _known_answers(split, checked[split], [one for one in graded if one[0] == split])
         own, problems = check_floors(opened, tracks, split)
         figure = f"answers to {sum(row.own_tasks for row in own)} tasks earn them"
         lines.append(line_of(f"{split}: floors", problems, figure if own else "none"))
@@ -241,11 +240,16 @@ def _truths(tables: Tables, found: Findings) -> Iterator[GateLine]:
         yield line_of(STORIES, found.problems[STORIES], figure)
 
 
-def _known_answers(split: str, found: Findings, exams: Iterable[str]) -> Iterator[GateLine]:
-    """Yield two lines on a split: right answers are worth 100 points, and no answers 0."""
+def _known_answers(
+    split: str, found: Findings, exams: Sequence[tuple[str, str, Findings]]
+) -> Iterator[GateLine]:
+    """Yield two lines on a split: right answers are worth 100 points, and no answers 0, one by one
+    and in its ``exams``, whose findings are added."""
+    for _, _, points_lost in exams:
+        found.add(points_lost)
     tasks = found.counts["tasks"]
     points, empty = (100 * found.counts[name] / max(tasks, 1) for name in ("gold", "empty"))
-    names = ", ".join(sorted(exams)) or "none"
+    names = ", ".join(name for _, name, _ in exams) or "none"
     figure = f"{tasks} tasks, {points:g} points; through the whole grader: {names}"
     yield line_of(f"{split}: {GOLD}", found.problems[GOLD], figure)
     yield line_of(f"{split}: {EMPTY}", found.problems[EMPTY], f"{empty:g} points")

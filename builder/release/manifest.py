@@ -154,7 +154,9 @@ def _track(contents: Contents, split: SplitConfig, track: str, private: bool) ->
         composition = {**planned, **compositions_of(contents.exams[place])}
         if composition:
             entry["composition"] = composition
-        rejections = sum((Counter(part.rejections) for part in parts), Counter[str]())
+        rejections: Counter[str] = Counter()
+        for part in parts:
+            rejections.update(part.rejections)
         entry["rejections"] = dict(sorted(rejections.items()))
     return entry
 

@@ -93,10 +93,14 @@ def rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterato
 
 
 def rows_where(paths: Sequence[Path], column: str, value: object) -> Iterator[dict[str, Any]]:
-    """Yield the rows with ``value`` in ``column``."""
+    """Yield the rows with ``value`` in ``column``. Of row groups without one only that column is
+    read."""
     for path in paths:
-        table = pq.read_table(path, filters=[(column, "==", value)], partitioning=None)
-        yield from table.to_pylist()
+        with open_shard(path) as file:
+            for number in range(file.num_row_groups):
+                keys = file.read_row_group(number, columns=[column]).column(0).to_pylist()
+                if places := [place for place, key in enumerate(keys) if key == value]:
+                    yield from file.read_row_group(number).take(places).to_pylist()
 
 
 def open_shard(path: Path) -> pq.ParquetFile:

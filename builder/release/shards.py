@@ -228,17 +228,17 @@ def _flat_rows(job: ConfigJob, track: Track) -> Iterator[Row]:
     """Yield the rows of the config ``tasks`` for one track in the order of ids. Answers are None
     unless truth is public, and so beside the tasks."""
     tasks, truths, labels = (
-        rows(shards(job.repository, f"{track.name}{end}", job.split))
-        for end in ("", "_truth", "_labels")
+        shards(job.repository, f"{track.name}{end}", job.split) for end in ("", "_truth", "_labels")
     )
-    by_instance = {row["instance_id"]: row for row in labels}
+    right, by_instance = rows(truths), {row["instance_id"]: row for row in rows(labels)}
     schemas: dict[str, str] = {}
-    for row in tasks:
+    for row in rows(tasks):
         name, answer = row["answer_schema"], None
         if name not in schemas:
             schemas[name] = canonical_json(answer_schema(f"answers/{name}"))
-        if (right := next(truths, None)) is not None:  # rows of both are in the order of ids
-            task, truth = read_task(row, {right["task_id"]: right}, by_instance, track)
+        if truths:
+            own = next(right)  # rows of both are in the order of ids
+            task, truth = read_task(row, {own["task_id"]: own}, by_instance, track)
             answer = task.shape.gold(task, truth)
         alike = {column: row[column] for column in _ALIKE}
         yield {**alike, "answer_schema_json": schemas[name], "answer": answer}

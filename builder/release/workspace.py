@@ -125,7 +125,7 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
-        handle = (folder / _LOCK).open("w")
+        handle = (folder / _LOCK).open("a")
     except OSError as error:
         raise UsageError(
             f"--out {workspace.out}: cannot write {folder} ({error.strerror or error}); "
