@@ -17,9 +17,12 @@ from causal_exams.laboratory.session import Session
 from grader.errors import UsageError
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import write_hypothesis
-from grader.laboratory.session import RefusedRequest
 from grader.scoring.shape import Task
 from grader.tracks.causalab.shapes import episode_of
+
+
+class RefusedRequest(RuntimeError):
+    """The error that an agent meets where the laboratory refuses its request: the agent's fault."""
 
 
 class Client:
@@ -33,7 +36,7 @@ class Client:
         """Return the laboratory's reply to a request; raises :class:`RefusedRequest` if refused."""
         reply = self._session.request(request)
         if not reply["ok"]:
-            raise RefusedRequest(reply["code"], f"{request}: {reply['error']}")
+            raise RefusedRequest(f"{request}: {reply['error']}")
         return reply
 
 

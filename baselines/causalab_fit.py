@@ -226,8 +226,11 @@ def _choose_acyclic(
             continue
         total, errors, chosen = best[placed]
         for place, node in enumerate(nodes):
-            options = ((c, f) for c, f in ranked[node] if f.parents.issubset(chosen))
-            if node in chosen or (option := next(options, None)) is None:
+            if node in chosen:
+                continue
+            options = ((c, f) for c, f in ranked[node] if f.parents <= chosen.keys())
+            option = next(options, None)
+            if option is None:
                 continue
             cost, found = option
             reached, after = (total + cost, errors + found.error), placed | 1 << place

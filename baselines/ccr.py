@@ -73,7 +73,7 @@ def _linear(prompt: str) -> Quantity:
             for sign, factor, parent in re.findall(r"(-?) ?\b([\d.]+) (\w+)", terms)
         }
     dag = sorted_graph((parent, name) for name, terms in equations.items() for parent in terms)
-    rows = (tuple(map(equations[node].__getitem__, dag.parents(node))) for node in dag.nodes)
+    rows = (tuple(equations[node][parent] for parent in dag.parents(node)) for node in dag.nodes)
     return partial(linear_effect, LinearContext(dag, tuple(rows)))
 
 

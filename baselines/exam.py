@@ -68,7 +68,10 @@ class OpenedExam:
 
     def truths(self, tasks: Sequence[Task]) -> Mapping[str, Truth]:
         """Return the truth of each task, for ``gold`` and the hosts of laboratories."""
-        return open_release(self.path, self.private).truths(self.split, tasks)
+        release = self.release
+        if not release.has_public_truth(self.split):
+            release = open_release(self.path, self.private)
+        return release.truths(self.split, tasks)
 
 
 def open_exam(
@@ -210,8 +213,9 @@ def answer_constant(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         floors, track = stated.get(task.track, {}).get("variants", {}), TRACKS[task.track].floors
         # Where the tasks of an instance count together, the floor is that of whole instances.
         whole = track.whole[0] if track is not None and track.whole is not None else ""
-        key = whole if whole in floors and task.family == whole.partition(".")[0] else task.spec.key
-        yield task, texts.get(floors.get(key, {}).get("answer", ""), next(iter(texts.values())))
+        own = task.family == whole.partition(".")[0]
+        floor = (floors.get(whole) if own else None) or floors.get(task.spec.key, {})
+        yield task, texts.get(floor.get("answer", ""), next(iter(texts.values())))
 
 
 def answer_randomly(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:

@@ -106,13 +106,14 @@ def named_systems(names: Sequence[str]) -> list[System]:
 
 def find_system(name: str) -> System:
     """Return a system, of ``ccr.NOISE`` with its percentage as RATE, or raise ``UsageError``."""
+    known = {system.name: system for system in SYSTEMS}
+    family = known.pop(ccr.NOISE)
     rate = re.fullmatch(ccr.NOISE.replace("RATE", r"(\d{1,2}(?:\.\d+)?|100)"), name)
-    for system in SYSTEMS:
-        if rate is not None and system.name == ccr.NOISE:
-            solver = from_prompts(ccr.noise(float(rate[1]) / 100))
-            return System(name, system.note.replace("RATE", rate[1]), {"ccr": solver})
-        if system.name == name != ccr.NOISE:
-            return system
+    if rate is not None:
+        solver = from_prompts(ccr.noise(float(rate[1]) / 100))
+        return System(name, family.note.replace("RATE", rate[1]), {"ccr": solver})
+    if name in known:
+        return known[name]
     raise UsageError(f"{name}: no such baseline{did_you_mean(name, GROUPS['all'])}")
 
 

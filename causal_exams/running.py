@@ -47,9 +47,14 @@ _SHOWN: Final = 300
 
 
 def sit(
-    out: Path, system: str, sitting: Sitting, track: str | None,
-    model: Mapping[str, Any], options: Mapping[str, Any],
-) -> int:  # fmt: skip
+    out: Path,
+    system: str,
+    sitting: Sitting,
+    track: str | None,
+    *,
+    model: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> int:
     """Sit the exam, or go on with it; return 0 if no attempt asked for remains, else 1.
 
     ``out`` is the run's folder, ``system`` its name on boards, and ``track`` the only one that is
@@ -113,7 +118,7 @@ def _locked_folder(folder: Path) -> Iterator[None]:
         if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
             raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
         refuse_links(folder)
-        lock = (folder / ".lock").open("w")
+        lock = os.fdopen(os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600), "wb", 0)
     except OSError as error:
         raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
     with lock:
@@ -259,7 +264,7 @@ def one_line(error: BaseException) -> str:
 
 def model_settings(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments ``model``, ``model_base_url``, ``model_args`` and ``model_roles`` of
-    Inspect; raises ``UsageError`` for a name, a package or a key that is not there."""
+    Inspect; raises ``UsageError`` for a model whose name, package or key is not there."""
     name, base_url, arguments = (model[f"model{end}"] for end in ("", "_base_url", "_args"))
     if name.startswith("mockllm/"):
         arguments = {"custom_outputs": mock_reply, **arguments}

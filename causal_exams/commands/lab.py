@@ -125,19 +125,19 @@ def make_server(session: Session) -> "MCPServer[Any]":
         annotation = Annotated[Any, Field(description=about, json_schema_extra=kind)]
         return Parameter(member, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    def tool(name: str) -> Callable[..., Any]:
-        async def use(**members: Any) -> Reply:
+    def make_tool(name: str) -> Callable[..., Any]:
+        async def tool(**members: Any) -> Reply:
             return session.use(name, members)
 
         # The SDK reads the members off the signature.
         parameters = [parameter(member) for member in chain(*OPERATIONS[TOOLS[name]])]
-        use.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
-        return use
+        tool.__signature__ = Signature(parameters, return_annotation=Reply)  # type: ignore[attr-defined]
+        return tool
 
     instructions = wording("mcp.instructions")
     server: MCPServer[Any] = MCPServer(
         "laboratory", version=__version__, instructions=instructions, log_level="ERROR"
     )
     for name in TOOLS:
-        server.tool(name, description=wording(f"tools.{name}"))(tool(name))
+        server.tool(name, description=wording(f"tools.{name}"))(make_tool(name))
     return server

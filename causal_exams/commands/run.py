@@ -169,4 +169,5 @@ def run(arguments: argparse.Namespace) -> int:
         "model_roles": pairs(arguments.model_roles, "--model-role"),
         **{name: given[name] for name in ("model", "model_base_url", "model_cost_config")},
     }
-    return sit(arguments.out, system, sitting, arguments.track, asked, {**options, **config})
+    options |= config
+    return sit(arguments.out, system, sitting, arguments.track, model=asked, options=options)

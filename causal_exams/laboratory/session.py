@@ -8,6 +8,7 @@ import fcntl
 import os
 import re
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -79,10 +80,10 @@ class Session:
         self, episode: Episode, path: Path | None = None, submission: str = "",
         key: bytes | None = None,
     ) -> None:  # fmt: skip
-        self._file = None if path is None else _open(path)
         self._written = 0
         self._broken = ""
         self.laboratory = Laboratory(episode, submission, key)
+        self._file = None if path is None else _open(path)
         if path is None:
             return
         try:
@@ -218,6 +219,8 @@ class Session:
         if self._file is None:
             return
         data = self.laboratory.transcript_text(self._written).encode("utf-8")
+        if not data:
+            return
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -254,6 +257,7 @@ def _problem(document: object) -> str | None:
         return f"there is no op {clip(operation)}{did_you_mean(operation[:80], OPERATIONS)}"
     needed, optional = OPERATIONS[operation]
     members = ["op", *needed, *optional]
-    wrong = [f"needs {member}" for member in needed if member not in document]
-    wrong += [f"has no member {clip(member)}" for member in document if member not in members]
-    return f"{operation} {wrong[0]}; its members are {', '.join(members)}" if wrong else None
+    absent = (f"needs {member}" for member in needed if member not in document)
+    strange = (f"has no member {clip(member)}" for member in document if member not in members)
+    wrong = next(chain(absent, strange), None)
+    return f"{operation} {wrong}; its members are {', '.join(members)}" if wrong else None
