@@ -132,7 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.full:
         page = "" if arguments.html else ", --html board.html writes a page"
         out.print(f"--full prints every column{page}", style="dim")
-    out.print(*map(TerminalTable, failures))
+    for table in failures:
+        out.print(TerminalTable(table))
     if exam.keeps_ledger:
         out.print(TerminalTable(_ledger_table(exam, ledger_path(arguments.ledger, exam))))
     return 0
