@@ -254,6 +254,7 @@ def test_abstentions_are_drawn_by_themselves() -> None:
     assert 1e-4 < scipy.stats.chi2.sf(statistic, SECRETS - 1) < 1 - 1e-4, numbers
 
 
+@pytest.mark.slow
 def test_a_small_exam_is_composed_for_every_secret() -> None:
     """Half of the secrets were refused for an exam of 11 scenes."""
     for number in range(5):

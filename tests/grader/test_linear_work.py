@@ -133,6 +133,7 @@ def use(pattern: "re.Pattern[str]", method: str, text: str) -> None:
             getattr(pattern, method)(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PATTERNS)
 def test_no_pattern_backtracks_over_and_over(place: str) -> None:
     """A cell of 131 kB once kept the grader for a quarter of an hour."""
@@ -173,6 +174,7 @@ LONG_UNITS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_of_text_grows_linearly(name: str) -> None:
     """Patterns are not the only way: searches inside loops and canonical orders are others."""
@@ -208,6 +210,7 @@ def patterns_of_schemas() -> dict[str, re.Pattern[str]]:
 SCHEMA_PATTERNS = patterns_of_schemas()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SCHEMA_PATTERNS)
 def test_no_pattern_of_a_schema_backtracks_over_and_over(text: str) -> None:
     """``^\\s*(…)?\\s*$`` took 0.7 s for 16,000 blanks and an x: a mebibyte, most of an hour."""
