@@ -2,10 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.hub.client import Address, fetch
 from grader.release.release import ReleaseFolder
 from grader.tracks import TRACKS
+
+if TYPE_CHECKING:
+    from grader.hub.client import Address
 
 
 def open_release(path: Path | None = None, private: Path | None = None) -> ReleaseFolder:
@@ -26,13 +29,24 @@ def release_path(path: Path | None) -> Path | None:
     return path or (Path(default) if default else None)
 
 
-def address_of(path: Path | None) -> Address | None:
-    """Return the address that was typed as a path (``hf:`` begins it), or None for a folder."""
-    is_address = path is not None and path.parts[:1] == ("hf:",)
-    return Address.parse(str(path)) if is_address else None
+def address_of(path: Path | None) -> "Address | None":
+    """Return the address that was typed as a path (it begins ``hf:``), or None for a folder.
+
+    ``Path`` has made one slash of the two in ``hf://``.
+    """
+    if path is None or path.parts[:1] != ("hf:",):
+        return None
+    from grader.hub.client import Address
+
+    return Address.parse(str(path))
 
 
 def local_folder(path: Path) -> Path:
-    """Return ``path``, or the folder to which its address is fetched; raises ``UsageError``."""
+    """Return ``path`` itself, or the folder to which its address is fetched; raises
+    ``UsageError``."""
     address = address_of(path)
-    return path if address is None else fetch(address)
+    if address is None:
+        return path
+    from grader.hub.client import fetch
+
+    return fetch(address)

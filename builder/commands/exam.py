@@ -47,7 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Add the exam, print its composition, write the gate's record; 1 where that refuses it."""
+    """Add the exam, print its composition, write the gate's record; 1 where that refuses it. Of a
+    public side alone no gate is run."""
     release, name = arguments.release, arguments.name or arguments.exam.stem
     exam = _add_exam(release, arguments.split, name, arguments.exam)
     out = console(soft_wrap=True)
