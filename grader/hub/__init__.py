@@ -1,1 +1,4 @@
-"""The Hub, whose package is imported late: releases, submissions, a maintainer's answers."""
+"""The Hub: releases from it, submissions to it, and what a maintainer makes of these.
+
+``huggingface_hub`` is imported where a command needs the Hub, not before.
+"""

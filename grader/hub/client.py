@@ -159,8 +159,11 @@ def _explanation_of_status(status: int, message: str | None) -> str:
 
 
 def fetch(address: Address) -> Path:
-    """Return the folder of a release's repository, in which every shard is as its manifest says. A
-    revision that is here is not asked for again, the newest always. Raises ``UsageError``."""
+    """Return the folder of a release's repository, in which every shard is as its manifest says.
+
+    A revision that was fetched before is not asked for again; without a revision the newest is
+    asked for. Raises ``UsageError``.
+    """
     api = connect()
     if address.revision is not None and (cached := _cached_folder(api, address)) is not None:
         return cached

@@ -3,7 +3,10 @@
 Each step leaves a trace on the Hub that the next run reads, so that a run can be killed anywhere:
 the ledger counts equal answers once, a row appears in one commit with its line of the log, a
 file is stored under its hash, an answer to the submitter carries the submission's id, and closing
-the pull request comes last. After an erratum what is rescored already is left alone.
+the pull request comes last. What failed is graded again where it is handed in again on another day.
+
+After an erratum the stored files that an older version of the release graded are graded by the new
+one. A row keeps what it said under the older version, and what is rescored already is left alone.
 """
 
 import json
