@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, simulate
+from some_cases import some_of
 
 from baselines.causalds.effect_plan import efficient_set
 from baselines.causalds.informed_analyst import SOLVERS as INFORMED
@@ -42,7 +43,8 @@ SOLVERS = {
 @pytest.mark.parametrize(
     ("name", "motif"),
     [
-        *((name, motif) for name in ("double-sampling", "informed") for motif in sorted(STORIES)),
+        *(("double-sampling", motif) for motif in sorted(STORIES)),
+        *some_of((("informed", motif) for motif in sorted(STORIES)), 2),
         *((name, motif) for name in ("constant", "naive") for motif in ("iv", "mediation")),
     ],
 )

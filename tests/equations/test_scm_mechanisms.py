@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from some_cases import some_of
 from stored_worlds import world_from_json
 
 from builder.equations import sampling
@@ -90,7 +91,7 @@ def test_slopes_are_the_derivatives_of_the_means(name) -> None:
         assert np.allclose(family.slope(parameters, at), rise / (2 * step), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(("continuous", "binary"), PROFILES)
+@pytest.mark.parametrize(("continuous", "binary"), some_of(PROFILES, 2))
 def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
     """Another sampler, another evaluator and other random numbers must find the same numbers."""
     for i, (world, x, y) in enumerate(worlds(continuous, binary, 2)):

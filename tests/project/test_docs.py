@@ -33,13 +33,16 @@ from grader.scoring.model import Score
 from grader.tracks import TRACKS
 
 ROOT = Path(__file__).parent.parent.parent
-BUILDING: Final = ("docs/tutorials/", "docs/private-exam.md", "docs/hub.md")
-"""Guides that build whole releases, gate included, or publish one."""
+LONG: Final = (
+    "docs/tutorials/", "docs/private-exam.md", "docs/hub.md",
+    "docs/causalab.md", "docs/causalds-exams.md",
+)  # fmt: skip
+"""Guides whose commands take seconds, such as builds of whole releases."""
 DOCUMENTS = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if any(not block["mark"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
-    and not str(path.relative_to(ROOT)).startswith(BUILDING)
+    and not str(path.relative_to(ROOT)).startswith(LONG)
 ]
 """Those with code to run here."""
 PROGRAMS: Final[dict[str, Callable[[list[str]], int]]] = {
@@ -181,6 +184,7 @@ def test_the_format_of_releases_names_every_column(root: Path) -> None:
         assert not lacking, name
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every code cell in order, in a folder below the release; what they gave is stored, too."""
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="extra 'notebook' is not installed")

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import pytest
 from grading import Runner
 from small_release import FEW, restate, rewrite, task_id, write_manifest
 from small_tracks import SHARD, TRACK_DAMAGES, at
+from some_cases import some_of
 
 from grader.io.schemas import schema
 from grader.tracks import TRACKS
@@ -211,14 +212,6 @@ def refused(runner: Runner, words: tuple[str | Path, ...]) -> str:
     return " ".join((run.out if run.code == 1 else run.err).split())
 
 
-def some_of(names: Iterable[str]) -> list[Any]:
-    """One in four is tried in every run, all of them in a slow one."""
-    return [
-        name if number % 4 == 0 else pytest.param(name, marks=pytest.mark.slow)
-        for number, name in enumerate(names)
-    ]
-
-
 def refusals(
     runner: Runner, release: Path, answers: Path, exams: Sequence[str], asked: str, work: Path
 ) -> dict[str | Path, str]:
@@ -237,7 +230,7 @@ def refusals(
     return told
 
 
-@pytest.mark.parametrize("name", some_of(MUTATIONS))
+@pytest.mark.parametrize("name", some_of(MUTATIONS, 6))
 def test_every_command_refuses_a_damaged_release_in_one_line(
     runner: Runner, few_release: Path, gold: Path, tmp_path: Path, name: str
 ) -> None:
@@ -249,7 +242,7 @@ def test_every_command_refuses_a_damaged_release_in_one_line(
     assert named in told["verify"], told
 
 
-@pytest.mark.parametrize("name", some_of(TRACK_DAMAGES))
+@pytest.mark.parametrize("name", some_of(TRACK_DAMAGES, 6))
 def test_damaged_rows_of_the_other_tracks_are_refused_in_one_line(
     runner: Runner, own_tracks: Path, tmp_path: Path, name: str
 ) -> None:
