@@ -1,12 +1,11 @@
 """One run of an exam: check what can be known before, let Inspect ask, write the record."""
 
-import fcntl
 import os
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +30,7 @@ from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
 from grader.errors import UsageError
-from grader.io.files import refuse_links, write_text
+from grader.io.files import lock_folder, write_text
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.io.printing import print_lines, printable
@@ -78,7 +77,8 @@ def sit(
     settings["setting"] = MIXED if len(ways) > 1 else min(ways)
     settings["sandbox"] = sitting.sandbox if sandboxed else None
     card, file = card_of(settings, exam, system), out / "run.json"
-    with _locked_folder(out):
+    _refuse_other_files(out)
+    with lock_folder(out, "--out"):
         check_same(file, card)
         _print_estimate(out, exam, asked, epochs)
         arguments = {**model_settings(model), **options}
@@ -107,28 +107,11 @@ def sit(
     return int(outcome.remaining > 0)
 
 
-@contextmanager
-def _locked_folder(folder: Path) -> Iterator[None]:
-    """Lock the run's folder, made if need be, during the block.
-
-    Raises ``UsageError`` where it is locked, or holds files but no run, or a symbolic link.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
-            raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
-        refuse_links(folder)
-        lock = os.fdopen(os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600), "wb", 0)
-    except OSError as error:
-        raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(
-                f"--out {folder}: another run uses it; wait, or name another"
-            ) from None
-        yield
+def _refuse_other_files(folder: Path) -> None:
+    """Raise ``UsageError`` for a folder with files in it, but no run."""
+    names = set(os.listdir(folder)) if folder.is_dir() else set[str]()
+    if "run.json" not in names and names - _BEFORE:
+        raise UsageError(f"--out {folder}: exists and holds no run; name a new folder")
 
 
 def _choose_tasks(exam: Exam, options: Mapping[str, Any]) -> frozenset[str]:

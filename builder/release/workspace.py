@@ -4,7 +4,6 @@ Nothing under the final name is ever half-written: a release is assembled in ``O
 gets its name in one step, after the gate. Until then staged parts stay there, readable by us alone.
 """
 
-import fcntl
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 from builder.release.manifest import MANIFEST, read_manifest
 from grader.errors import UsageError
+from grader.io.files import lock_folder
 from grader.release.side import Side
 
 GATE_FILE: Final = "GATE.md"
@@ -21,7 +21,6 @@ GATE_FILE: Final = "GATE.md"
 
 _STATE: Final = "fingerprint"
 _REPLACED: Final = "replaced"
-_LOCK: Final = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +113,16 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
     """Lock and prepare ``OUT.partial``; yield whether staged parts of the same build may be there.
 
     Other parts are removed, as are all with ``fresh`` and any half-assembled release. Raises
-    ``UsageError`` when another build is at work there or the folder cannot be written.
+    ``UsageError`` when another build is at work there, or it holds other things.
     """
     folder = workspace.folder
     held = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-    if held - {_LOCK} and _STATE not in held:
+    if held - {".lock"} and _STATE not in held:
         raise UsageError(
             f"--out {workspace.out}: {folder} holds other things; move it or name another --out"
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with lock_folder(folder, f"--out {workspace.out}", 0o700):
         folder.chmod(0o700)
-        handle = (folder / _LOCK).open("a")
-    except OSError as error:
-        raise UsageError(
-            f"--out {workspace.out}: cannot write {folder} ({error.strerror or error}); "
-            "name a folder you may write to"
-        ) from None
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(
-                f"--out {workspace.out}: another build is at work in {folder}; wait for it or "
-                "name another --out"
-            ) from None
         state = folder / _STATE
         same = not fresh and state.is_file() and state.read_bytes() == fingerprint.encode()
         if not same:

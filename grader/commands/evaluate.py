@@ -17,9 +17,6 @@ examples:
 
 import argparse
 import datetime
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from grader.board.workers import WorkLimits
@@ -28,7 +25,7 @@ from grader.errors import UsageError
 from grader.hub.client import Address, connect, explain_hub_errors
 from grader.hub.evaluate import EvaluationSetup, evaluate, rescore
 from grader.hub.results import FAILED, GRADED, ResultsDataset
-from grader.io.files import refuse_links
+from grader.io.files import lock_folder
 from grader.io.printing import print_lines
 from grader.opening import address_of, open_release
 
@@ -79,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         budget=limits_of(arguments),
     )
     kept = Address.parse(arguments.results).repo
-    with _lock_folder(arguments.work):
+    with lock_folder(arguments.work, "--work", 0o700):
         api = connect()
         with explain_hub_errors(setup.inbox):  # before the dataset of results is made
             api.repo_info(setup.inbox, repo_type="dataset")
@@ -93,16 +90,3 @@ def run(arguments: argparse.Namespace) -> int:
         f"{counts['late']} wait for another day, {counts['elsewhere']} to another release"
     )
     return 0
-
-
-@contextmanager
-def _lock_folder(work: Path) -> Iterator[None]:
-    """Hold the lock of a folder, in which no other run is at work and no symbolic link is."""
-    work.mkdir(parents=True, exist_ok=True, mode=0o700)
-    refuse_links(work)
-    with (work / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"--work {work}: another run is at work; wait") from None
-        yield

@@ -59,6 +59,27 @@ def refuse_links(folder: Path) -> None:
 
 
 @contextmanager
+def lock_folder(folder: Path, option: str, mode: int = 0o777) -> Iterator[None]:
+    """Hold the lock of a folder, which is made where it is absent, during the block. Raises
+    ``UsageError`` (which begins with ``option``) where it cannot be written, another run is at work
+    in it, or a symbolic link is."""
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+        refuse_links(folder)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        why = f"cannot write {folder} ({error.strerror}); name a folder you may write to"
+        raise UsageError(f"{option}: {why}") from None
+    with os.fdopen(lock, "wb"):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            why = f"another run is at work in {folder}; wait for it, or name another folder"
+            raise UsageError(f"{option}: {why}") from None
+        yield
+
+
+@contextmanager
 def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Give a temporary path beside ``path`` that takes its name when the block succeeds.
 

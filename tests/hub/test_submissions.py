@@ -314,7 +314,7 @@ def test_what_stops_a_run_is_one_line(house, says, evaluate, tmp_path):
     code, _, err = says("evaluate", *told, "--work", tmp_path / "work")
     assert code == 2 and "--private" in err
     (tmp_path / "work").mkdir()
-    with (tmp_path / "work/lock").open("w") as lock:
+    with (tmp_path / "work/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         code, _, err = evaluate()
     assert code == 2 and "another run is at work" in err

@@ -271,7 +271,7 @@ def test_what_a_killed_build_left_is_removed_when_its_release_is_found(
     out = tmp_path / "r"
     with open_workspace(Workspace(out), "another", fresh=False):
         assert build(out) == 2
-        assert "another build is at work" in capsys.readouterr().err
+        assert "another run is at work" in capsys.readouterr().err
         shutil.copytree(tiny, out)
         assert build(out) == 0
         assert (tmp_path / "r.partial").is_dir()
