@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from chat_server import Server
 
 from causal_exams.cli import main
@@ -14,6 +16,7 @@ from grader.opening import open_release
 from grader.scoring.shape import Task
 
 ROOT = Path(__file__).parents[2]
+NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 KEY = {"LOCAL_API_KEY": "none"}
 
 

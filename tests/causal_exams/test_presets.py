@@ -1,7 +1,6 @@
 """The papers' protocols, point by point, as the conversations show them."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,10 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
 
 from chat_server import Reply, Server, replies, serve  # noqa: E402
-from sitting import lines, sit, tasks  # noqa: E402
+from sitting import NEEDS_BWRAP, lines, sit, tasks  # noqa: E402
 
 from causal_exams.tracks import PRESETS  # noqa: E402
 from grader.scoring.shape import Task  # noqa: E402
-
-NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 
 
 def play(

@@ -16,14 +16,13 @@ pytest.importorskip("inspect_ai", reason="needs the extra run")
 
 from chat_server import Reply, replies, serve  # noqa: E402
 from hostile_text import EVIL, check_files  # noqa: E402
-from sitting import lines, sit, tasks  # noqa: E402
+from sitting import NEEDS_BWRAP, lines, sit, tasks  # noqa: E402
 
 from causal_exams.attempts import samples  # noqa: E402
 from causal_exams.cli import main  # noqa: E402
 from grader.opening import open_release  # noqa: E402
 from grader.release.exam import choose_exam  # noqa: E402
 
-NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
 OPEN = ("--sandbox", "bubblewrap")
 CLOSED = ("--split", "dev", "--setting", "closed")
 

@@ -89,18 +89,16 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
     from inspect_ai.solver import Generate, TaskState, solver
     from inspect_ai.util import sandbox
 
-    from causal_exams.bubblewrap import BubblewrapSandboxEnvironment
     from causal_exams.conversation import execute, shorten_output
     from causal_exams.tasks import Sitting, samples, sandbox_of, workspace
 
-    assert BubblewrapSandboxEnvironment is not None
     exam = Sitting(str(release), "mini", "dev").open_exam("causalds")
     found: list[dict[str, Any]] = []
 
     @solver
     def probe() -> Any:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            told: dict[str, Any] = {"files of the task": sorted(state.metadata)}
+            told: dict[str, Any] = {}
             for key, command in commands(marker, port).items():
                 output, status = await execute("bash", command, 3 if key == "late" else 60)
                 told[key] = output, status

@@ -23,6 +23,7 @@ from grader.scoring.shape import Task
 from grader.tracks.causalab import TRACK as GRADER
 from grader.tracks.causalab.shapes import sign
 
+KEY = b"0123456789abcdef0123456789abcdef"
 DISPLAYS = {
     "density": "Density",
     "moisture": "Moisture",

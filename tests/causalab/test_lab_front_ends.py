@@ -12,7 +12,7 @@ import pytest
 from hostile_text import EVIL, check_characters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laboratories import CHAIN, TARGET, chain_episode, make_row, random_episode, verify
+from laboratories import CHAIN, KEY, TARGET, chain_episode, make_row, random_episode, verify
 
 from causal_exams.cli import main
 from causal_exams.commands.lab import MAX_REQUEST, serve
@@ -22,8 +22,6 @@ from grader.io.jsonio import canonical_json
 from grader.laboratory.episode import Episode
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.shapes import true_hypothesis
-
-KEY = b"0123456789abcdef0123456789abcdef"
 
 
 def talk(session: Session, *requests: object) -> list[dict[str, Any]]:

@@ -8,14 +8,13 @@ from typing import Any
 
 import anyio
 import pytest
-from laboratories import chain_episode, verify
+from laboratories import KEY, chain_episode, verify
 
 from causal_exams.laboratory.session import Session
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.shapes import true_hypothesis
 
 mcp_client = pytest.importorskip("mcp.client.client")
-KEY = b"0123456789abcdef0123456789abcdef"
 
 
 def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from laboratories import (
     CHAIN,
+    KEY,
     chain_episode,
     grade,
     make_row,
@@ -23,7 +24,6 @@ from grader.laboratory.session import Laboratory, RefusedRequest
 from grader.laboratory.transcript import TranscriptError, content_of, write_line
 from grader.tracks.causalab.shapes import true_hypothesis
 
-KEY = b"0123456789abcdef0123456789abcdef"
 Line = dict[str, Any]
 
 

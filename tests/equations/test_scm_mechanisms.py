@@ -114,6 +114,7 @@ def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
 
 def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None:
     """The scale enters data, densities and second moments: one of them forgotten is a bias."""
+    checked = 0
     for i, (world, _, _) in enumerate(worlds("heteroscedastic", "noisy_or", 6)):
         for node in world.nodes:
             if node.noise is None or node.noise.spread is None:
@@ -126,7 +127,8 @@ def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None
             assert scale.std() > 0
             residual = (values[node.name] - world.conditional_mean(node.name, values)) / scale
             assert abs(residual.std() - 1) < 0.15
-    assert node is not None
+            checked += 1
+    assert checked >= 3
 
 
 def test_profiles_use_what_they_say() -> None:

@@ -9,14 +9,18 @@ Malformed = dict[str, tuple[str, bytes]]
 """By what went wrong: the reason code, empty where it depends on the variant, and the bytes."""
 
 
-def _sparse(file: Path) -> None:
-    with file.open("wb") as handle:
-        handle.truncate(200 << 20)
+def sparse(size: int) -> Callable[[Path], None]:
+    """What makes a file of nothing, so long."""
+
+    def make(file: Path) -> None:
+        with file.open("wb") as handle:
+            handle.truncate(size)
+
+    return make
 
 
 def _a_byte_too_long(file: Path) -> None:
-    with file.open("wb") as handle:
-        handle.truncate((1 << 20 if file.suffix == ".json" else 16 << 20) + 1)
+    sparse((1 << 20 if file.suffix == ".json" else 16 << 20) + 1)(file)
 
 
 def _link_outside(file: Path) -> None:
@@ -31,7 +35,7 @@ def _link_in_folder(file: Path) -> None:
 
 
 ODD_FILES: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "200 MB": ("too_large", _sparse, "MiB"),
+    "200 MB": ("too_large", sparse(200 << 20), "MiB"),
     "a byte too long": ("too_large", _a_byte_too_long, "MiB"),
     "directory": ("unreadable", Path.mkdir, "is a directory"),
     "FIFO": ("unreadable", os.mkfifo, "not a regular file"),

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import fake_builder
 import pyarrow.parquet as pq
@@ -144,11 +145,16 @@ def test_an_exam_is_sat_by_its_address(shown, tmp_path, monkeypatch):
     import causal_exams.running
     from causal_exams.cli import main
 
-    seen = []
-    monkeypatch.setattr(causal_exams.running, "sit", lambda run, *_: seen.append(run) or 0)
+    seen: list[str] = []
+
+    def sit(_out: Path, _system: str, sitting: Any, *_: object, **__: object) -> int:
+        seen.append(sitting.release)
+        return 0
+
+    monkeypatch.setattr(causal_exams.running, "sit", sit)
     words = ["run", ADDRESS, "--model", "mockllm/model", "--out", str(tmp_path / "run")]
     assert main([*words, "--split", "dev", "--exam", "mini"]) == 0
-    assert (Path(seen[0].sitting.release) / "manifest.json").is_file()
+    assert (Path(seen[0]) / "manifest.json").is_file()
 
 
 LOAD = """

@@ -1,6 +1,5 @@
 """A release to the Hub: checked, complete, resumable, and nothing private in public."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +8,13 @@ import fake_builder
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from gate_release import replace_table
 from hostile_text import EVIL, check_printable
 from huggingface_hub import DatasetCard
 from local_hub import LocalHub
+from small_release import restate
 
 from builder.release.manifest import read_manifest
-from grader.io.files import file_sha256
 
 Publish = Callable[..., tuple[int, str, str]]
 BOTH = ("--repo", "org/exams", "--private-repo", "org/exams-private")
@@ -58,21 +58,16 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(hub, tiny, publish)
 @pytest.mark.slow
 def test_only_changed_shards_travel_under_the_next_version(hub, own, publish):
     assert publish(own, "--repo", "org/exams")[0] == 0
-    manifest = read_manifest(own / "public")
-    name = next(name for name in manifest["shards"] if name.startswith("causalds_labels/dev"))
-    table = pq.read_table(own / "public" / name)
-    pq.write_table(table, own / "public" / name, compression="gzip")
-    entry = manifest["shards"][name]
-    entry["sha256"] = file_sha256(own / "public" / name)
-    entry["bytes"] = (own / "public" / name).stat().st_size
-    (own / "public/manifest.json").write_text(json.dumps(manifest))
+    replace_table(own, "public", "causalds_labels/dev", lambda table: table)
+    shards = read_manifest(own / "public")["shards"]
+    digest = next(shards[name]["sha256"] for name in shards if "causalds_labels/dev" in name)
     hub.uploads()
     code, _, err = publish(own, "--repo", "org/exams")
     assert code == 2 and "a version is never changed" in err and err.count("\n") == 1
     code, out, err = publish(own, "--repo", "org/exams", "--revision", "v0.1.1")
     assert code == 0, err
     sent = hub.uploads()
-    assert [r.path for r in sent if r.method == "PUT"] == [f"/lfs/{entry['sha256']}"]
+    assert [r.path for r in sent if r.method == "PUT"] == [f"/lfs/{digest}"]
     assert "tag v0.1.1" in out
     assert hub.repo("org/exams").files("v0.1.0") != hub.repo("org/exams").files("v0.1.1")
 
@@ -159,43 +154,26 @@ def test_what_can_be_known_is_said_before_the_gate(
     assert code == 2 and says in err and err.count("\n") == 1 and out == ""
 
 
-def _restate(side: Path, name: str) -> None:
-    """The manifest as whoever smuggles would leave it: in agreement with the files."""
-    manifest = read_manifest(side)
-    file = side / name
-    rows = pq.ParquetFile(file).metadata.num_rows
-    entry = {"rows": rows, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
-    manifest["shards"][name] = {**entry, "content_sha256": "0" * 64}
-    (side / "manifest.json").write_text(json.dumps(manifest))
-
-
 def _rename_truth(release: Path) -> None:
     target = "causalds_notes/test-00000-of-00001.parquet"
     source = release / "private/causalds_truth/test-00000-of-00001.parquet"
     (release / "public" / target).parent.mkdir()
     shutil.copy(source, release / "public" / target)
-    _restate(release / "public", target)
+    restate(release / "public", target, pq.read_table(source).to_pylist())
 
 
 def _truth_among_dev(release: Path) -> None:
-    target = "causalds_truth/dev-00000-of-00001.parquet"
-    both = [
-        pq.read_table(release / "public" / target),
-        pq.read_table(release / "private/causalds_truth/test-00000-of-00001.parquet"),
-    ]
-    pq.write_table(pa.concat_tables(both), release / "public" / target)
-    _restate(release / "public", target)
+    private = pq.read_table(release / "private/causalds_truth/test-00000-of-00001.parquet")
+    name = "causalds_truth/dev"
+    replace_table(release, "public", name, lambda old: pa.concat_tables([old, private]))
 
 
 def _answers_to_test(release: Path) -> None:
-    target = "tasks/test-00000-of-00001.parquet"
-    table = pq.read_table(release / "public" / target)
-    place = table.column_names.index("answer")
-    answers = pa.array(["{}"] * table.num_rows)
-    pq.write_table(
-        table.set_column(place, table.schema.field("answer"), answers), release / "public" / target
-    )
-    _restate(release / "public", target)
+    def answered(table: pa.Table) -> pa.Table:
+        place, kind = table.column_names.index("answer"), table.schema.field("answer")
+        return table.set_column(place, kind, pa.array(["{}"] * table.num_rows))
+
+    replace_table(release, "public", "tasks/test", answered)
 
 
 def _gate_as_errata(release: Path) -> None:

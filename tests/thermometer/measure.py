@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from grader.io.schemas import first_problem
 from grader.opening import open_release
 from grader.pipeline import grade
 from grader.release.exam import Exam, Split
@@ -56,6 +57,7 @@ def measure() -> Figures:
     found: Figures = {f"rules/{name}/number": track.rules for name, track in TRACKS.items()}
     for system, exam, track in GRADINGS:
         graded = grade(chosen(exam, track), HERE / "answers" / f"{system}.parquet")
+        assert first_problem("report", graded.report) is None, (system, exam)
         found |= _leaves(graded.report["tracks"], f"{system}/{exam}")
     return found
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from grading import Run, Runner, only_changed, put
+from malformations import sparse
 from small_release import TASKS, answer_file, task_id
 
 from grader.answers import collect, parquet_answers
@@ -117,8 +118,7 @@ def test_a_limit_is_a_whole_number(runner: Runner, gold: Path, option: str, valu
 def test_a_sparse_file_of_lines_is_not_read(runner, gold, monkeypatch):
     """A terabyte of nothing takes hours to read and no room on a disk."""
     monkeypatch.setattr(collect, "MAX_LINES_FILE", 1 << 30)
-    with (gold / "answers.jsonl").open("wb") as handle:
-        handle.truncate(1 << 40)
+    sparse(1 << 40)(gold / "answers.jsonl")
     run = runner.grade(gold)
     assert any("answers.jsonl: over 1 GiB" in notice for notice in run.report["notices"])
     only_changed(run, set())

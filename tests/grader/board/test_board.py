@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from grading import Runner, put
 from hostile_text import EVIL, TAG, check_files, check_printable
-from malformations import ODD_FILES, csv_malformations, json_malformations
+from malformations import ODD_FILES, csv_malformations, json_malformations, sparse
 from small_release import TASKS, answer_file, task_id
 
 from grader.board.grading import Entry, NotGraded, Result, grade_all
@@ -155,11 +155,6 @@ def test_a_board_has_a_budget_for_each_submission(runner, board, monkeypatch):
     assert counts[0] == 0 < counts[1] and given == [WorkLimits(700 << 20, 50)] * 2
 
 
-def _sparse(file: Path, size: int) -> None:
-    with file.open("wb") as handle:
-        handle.truncate(size)
-
-
 def _only(names: list[str], folder: Path) -> None:
     """Leave nothing in a folder but these files, and folders of which the first has an answer."""
     for file in folder.iterdir():
@@ -196,7 +191,7 @@ BESIDES = {
 }
 """A file beside the answers: what a row or note must say, its name and what it holds."""
 FOLDERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "sparse lines": ("over 8 GiB", lambda at: _sparse(at / LINES, 9 << 30)),
+    "sparse lines": ("over 8 GiB", lambda at: sparse(9 << 30)(at / LINES)),
     "a pipe of lines": ("answers.jsonl: is not a regular", lambda at: os.mkfifo(at / LINES)),
     "a pipe as card": ("run.json: is not a regular", lambda at: os.mkfifo(at / "run.json")),
     "a linked table": (
@@ -219,7 +214,7 @@ FOLDERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 PACKS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no Parquet": ("cannot be read as Parquet", lambda at: at.write_bytes(b"PAR1 not at all")),
     "no byte": ("cannot be read as Parquet", Path.touch),
-    "a terabyte of nothing": ("cannot be read as Parquet", lambda at: _sparse(at, 1 << 40)),
+    "a terabyte of nothing": ("cannot be read as Parquet", sparse(1 << 40)),
     "a huge footer": ("footer", lambda at: at.write_bytes(b"PAR1" + b"\xff\xff\xff\x7fPAR1")),
     "half a pack": ("cannot be read as Parquet", lambda at: (
         _query("SELECT range AS task_id, 'x' AS answer FROM range(999)", at),

@@ -11,6 +11,7 @@ from typing import Any, Final
 import duckdb
 import pytest
 from grading import Runner
+from malformations import sparse
 from small_release import FEW, restate, rewrite, task_id, write_manifest
 from small_tracks import SHARD, TRACK_DAMAGES, at
 from some_cases import some_of
@@ -91,14 +92,6 @@ def in_place(name: str, make: Callable[[Path], object]) -> Damage:
         kept.touch()
 
     return damage
-
-
-def sparse(size: int) -> Callable[[Path], None]:
-    def make(file: Path) -> None:
-        file.touch()
-        os.truncate(file, size)
-
-    return make
 
 
 def link(file: Path) -> None:
