@@ -23,7 +23,7 @@ help:
 	@echo "make slow   the long tests"
 	@echo "make fuzz   every reader of strangers' files, SECONDS_EACH=600 a target"
 	@echo "make lock   write requirements.lock anew"
-	@echo "make clean  remove what the targets above wrote"
+	@echo "make clean  remove the environment, the release, the demo's answers and boards, and caches"
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else 0'

@@ -1,7 +1,7 @@
 """The standalone grader: reads a release and a folder of answers, writes scores.
 
-It runs with ``duckdb``, ``jinja2``, ``jsonschema``, ``numpy`` and ``rich`` and never imports the
-builder. From Python::
+It runs with ``duckdb``, ``jinja2``, ``jsonschema``, ``markdown-it-py``, ``numpy`` and ``rich``, and
+never imports the builder. From Python::
 
     from grader import Release, grade
 

@@ -139,7 +139,7 @@ def _truths(
         return
     marked = ((task.task_id, truth_problem(task, truths[task.task_id])) for task in tasks)
     wrong = (f"{task_id}: {problem}" for task_id, problem in marked if problem)
-    yield _check(f"{split} right answers", wrong, f"all {len(tasks)} earn their point")
+    yield _check(f"{split} right answers", wrong, f"all {len(tasks)} earn 100 points")
     for name, track in sorted(release.tracks.items()):
         certify, own = track.certify, [task for task in tasks if task.track == name]
         if own and certify is not None:

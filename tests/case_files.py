@@ -49,4 +49,4 @@ _KEYS = {spec.key for spec in VARIANTS if spec.track == "causalds"}
 CASE_FILES: Final = {
     key: read(FOLDER / f"{key}.json") for key in sorted(_KEYS | {f.stem for f in FOLDER.iterdir()})
 }
-"""By ``family.variant``: of every variant, and whatever else lies in the folder."""
+"""By ``family.variant``: of every variant of causalds, and whatever else lies in the folder."""

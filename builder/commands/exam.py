@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _add_exam(release: Path, wanted: str | None, name: str, file: Path) -> DrawnExam:
     """Draw the exam that ``file`` describes, called ``name``, from a split with public truth, add
-    it to the release, and return it. Both gate reports, which are true no longer, are removed.
+    it to the release, and return it. The gate's report, true no longer, is removed on both sides.
 
     The same release, file and name give the same exam. Raises ``UsageError`` for a split that is
     absent or private, a name that is taken, and an exam that the release cannot fill.

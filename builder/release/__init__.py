@@ -1,1 +1,1 @@
-"""From a split file to a finished release: plan, build in parts, assemble, prove, publish."""
+"""From a split file to a finished release: plan, build in parts, compose exams, write shards."""

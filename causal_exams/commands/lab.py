@@ -1,7 +1,7 @@
 """Let an agent experiment in an episode of a laboratory and keep its transcript.
 
 examples:
-  python -m causal_exams lab lab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
+  python -m causal_exams lab lab-7f3a91c2d04be516 --transcript answers/lab-7f3a91c2d04be516.jsonl
   python -m causal_exams lab episode.json --mcp
   python -m causal_exams lab lab-7f3a91c2d04be516 --sessions /safe/sessions --submission team-a \\
       --key /safe/host.key --private /safe/release

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         for task in exam.tasks:
             text = task.shape.gold(task, exam.truths[task.task_id])
             path_inside(folder, task.task_id, task.shape.suffix).write_text(text, encoding="utf-8")
-        run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
+        run_card = {"system": "gold", "notes": "the truth itself; every task earns 100 points"}
         (folder / "run.json").write_text(pretty_json(run_card), encoding="utf-8")
     print_lines(f"{arguments.out}: {len(exam.tasks)} right answers")
     return 0

@@ -1,1 +1,1 @@
-"""Files in and out: strict JSON, Parquet, schemas, and a release on disk."""
+"""Files in and out: strict JSON, Parquet, schemas, names and paths, text for a terminal."""

@@ -1,1 +1,1 @@
-"""Resampling, paired comparisons and repeated attempts."""
+"""Resampling, paired comparisons, floors and skill."""

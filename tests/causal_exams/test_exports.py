@@ -1,4 +1,4 @@
-"""Exams for other harnesses: Harbor's folders grade as we do, and lines hold all that is public."""
+"""Exams for other harnesses: Harbor's folders grade as we do, without truth where agents look."""
 
 import json
 import os

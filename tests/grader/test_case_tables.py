@@ -1,8 +1,8 @@
-"""Every variant against its table of hand-worked cases (``cases/<family>.<variant>.json``).
+"""Every variant of causalds against its table of cases (``cases/<family>.<variant>.json``).
 
-A case holds the answer's text (null: no file) and what both readings must make of it, with a
-``why``. A new variant needs a table of its own. The tests below say what must be in it, and what
-the documents and the command line say of a variant.
+A case, worked by hand, holds the answer's text (null: no file) and what both readings must make of
+it, with a ``why``. A new variant needs a table of its own. The tests below say what must be in it,
+and what the documents and the command line say of a variant.
 """
 
 import json

@@ -24,7 +24,7 @@ from grader.statistics.skill import on_scale
 from grader.tracks.causalds.matched_tasks import matched_figures
 
 SMALL_EXAM: Final = 5_000
-"""Exams with more tasks have an interval of their points only: others would be narrow and slow."""
+"""Exams with more tasks have intervals of points and skill only; others are narrow and slow."""
 
 MEDIANS: Final[Mapping[str, Collection[str]]] = {"paper": ("nrel_point", "f1"), "fixed": ()}
 """The pools of which a reading takes the median; of the others, the mean of the capped losses."""
