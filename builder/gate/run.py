@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.gate.exams import exam_lines, points_of_exam
+from builder.gate.exams import Tracks, exam_lines, points_of_exam
 from builder.gate.leak import LeakReport, leak_test
 from builder.gate.part_check import (
     CERTIFICATES,
@@ -45,8 +45,6 @@ from grader.verify import verify
 
 MANY_INSTANCES: Final = 150
 """Instances of a finished release from which on more processes pay for their start."""
-
-Tracks = Mapping[str, Track]
 
 
 def run_gate(

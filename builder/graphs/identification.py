@@ -60,13 +60,11 @@ def is_identifiable(
 def is_structural_zero(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
     """Tell whether the graph makes the effect zero, as no directed path carries it. The NDE needs
     the edge from `x` to `y`, the NIE a path of two edges or more, the others any path."""
-    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     if effect == "nde":
-        return not g.child_masks[g.index[x]] & y_bit
-    inside = g.descendant_mask(x_bit) & g.ancestor_mask(y_bit)
+        return x not in g.parents(y)
     if effect == "nie":
-        return not inside & ~(x_bit | y_bit)
-    return not inside
+        return not g.mediators(x, y)
+    return y not in g.descendants(x)
 
 
 def _is_ett_identifiable(g: LatentDAG, x: str, y: str) -> bool:
@@ -208,22 +206,18 @@ def adjustable(g: LatentDAG, x: str, y: str) -> bool:
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
     """Return the valid sets that contain no other valid set, smallest first, maybe of several
     sizes: `(frozenset(),)` if nothing needs adjusting, `()` if no adjustment works."""
-    endpoints(g, x, y)
-    minimal: list[int] = []
-    for mask in _valid_masks(g, x, y):  # smaller sets come first
-        if not any(kept & ~mask == 0 for kept in minimal):
-            minimal.append(mask)
-    return tuple(frozenset(g.names(mask)) for mask in minimal)
+    minimal: list[frozenset[str]] = []
+    for valid in valid_adjustment_sets(g, x, y):  # smaller sets come first
+        if not any(kept <= valid for kept in minimal):
+            minimal.append(valid)
+    return tuple(minimal)
 
 
 def forbidden_controls(g: LatentDAG, x: str, y: str) -> frozenset[str]:
     """Return the observed nodes other than `x` and `y` that appear in no valid adjustment set.
     Without any valid set these are all others: callers must tell that case apart first."""
-    endpoints(g, x, y)
-    usable = 0
-    for mask in _valid_masks(g, x, y):
-        usable |= mask
-    return frozenset(g.names(g.observed_mask & ~g.mask((x, y)) & ~usable))
+    usable = frozenset[str]().union(*valid_adjustment_sets(g, x, y))
+    return frozenset(g.observed_nodes) - {x, y} - usable
 
 
 def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:

@@ -88,11 +88,7 @@ def assign_exams(
     }
     for name in exam_of:
         del remaining[name]
-    drawn = [
-        (draw, key, where)
-        for draw, key, where in _draws(split, track, root, file)
-        if draw.model is None
-    ]
+    drawn = [one for one in _draws(split, track, root, file) if one[0].model is None]
     for draw, key, where in sorted(drawn, key=lambda one: one[0].tasks is None):
         able = [one for one in remaining.values() if all(draw.asks(t.variant) for t in one.tasks)]
         if draw.tasks is not None and any(len(one.tasks) > 1 for one in able):

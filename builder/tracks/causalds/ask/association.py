@@ -218,13 +218,7 @@ def _prediction(
             "rows": rows,
             **inputs,
         },
-        Truth(
-            {
-                "kind": kind,
-                "sd": round_truth(sd),
-                "rows": rows,
-            }
-        ),
+        Truth({"kind": kind, "sd": round_truth(sd), "rows": rows}),
         slots={
             "rows": f"{rows:,}",
             "sources": "`data.parquet`" + " and `calibration.parquet`" * measured,

@@ -83,7 +83,7 @@ def _name_together(
     for plan in plans:
         first, structure = namer.deal(), plan.structure
         graph, kinds = structure.query.graph, structure.kinds
-        is_random = structure.label.startswith("grafted_") or _injected_latent(plan) is not None
+        is_random = structure.label.startswith("grafted_") or _has_added_latent(plan)
         found, naming = plan, namer.name(graph, kinds, first)
         for _ in range(_REDRAWS if is_random else 0):
             if naming is not None:
@@ -104,10 +104,9 @@ def _name_together(
         yield replace(found, telling=telling)
 
 
-def _injected_latent(plan: ScenePlan) -> str | None:
-    """Return the graph's latent variable that its motif lacks (first by name), or None."""
-    added = set(plan.structure.latent) - CATALOGUE[plan.structure.motif].graph.latent
-    return min(added, default=None)
+def _has_added_latent(plan: ScenePlan) -> bool:
+    """Tell whether the graph has a latent variable that its motif lacks."""
+    return not CATALOGUE[plan.structure.motif].graph.latent.issuperset(plan.structure.latent)
 
 
 def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generator) -> ScenePlan:
@@ -117,7 +116,7 @@ def _redraw_graph(plan: ScenePlan, config: SceneSettings, rng: np.random.Generat
     grafts = int(label.removeprefix("grafted_")) if label.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, config.auxiliary, number)
-    if _injected_latent(plan) is not None:
+    if _has_added_latent(plan):
         before, after = (is_identifiable(*one.effect, "ate") for one in (origin, structure.query))
         spoiled = before and not after
         motif = (add_confounder(motif) if spoiled else harmless_latent(rng, motif)) or motif
