@@ -30,7 +30,7 @@ from causal_exams.protocols import MIXED
 from causal_exams.record import Outcome, card_of, check_same, record
 from causal_exams.tasks import Sitting, exam_task
 from grader.errors import UsageError
-from grader.io.files import lock_folder, write_text
+from grader.io.files import LOCK, lock_folder, write_text
 from grader.io.jsonio import pretty_json
 from grader.io.names import did_you_mean
 from grader.io.printing import print_lines, printable
@@ -39,7 +39,7 @@ from grader.pages.terminal import console
 from grader.release.exam import Exam
 from grader.tracks import TRACKS
 
-_BEFORE: Final = {".lock", "host.key", "logs"}
+_BEFORE: Final = {LOCK, "host.key", "logs"}
 """The names in a folder whose run ended before the first task."""
 _SHOWN: Final = 300
 """Characters of an error that are shown."""

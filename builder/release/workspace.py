@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from builder.release.manifest import MANIFEST, read_manifest
 from grader.errors import UsageError
-from grader.io.files import lock_folder
+from grader.io.files import LOCK, lock_folder
 from grader.release.side import Side
 
 GATE_FILE: Final = "GATE.md"
@@ -117,7 +117,7 @@ def open_workspace(workspace: Workspace, fingerprint: str, fresh: bool) -> Itera
     """
     folder = workspace.folder
     held = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-    if held - {".lock"} and _STATE not in held:
+    if held - {LOCK} and _STATE not in held:
         raise UsageError(
             f"--out {workspace.out}: {folder} holds other things; move it or name another --out"
         )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import Final
 
 from grader.errors import UsageError
 
@@ -58,6 +59,10 @@ def refuse_links(folder: Path) -> None:
                 raise UsageError(f"{path}: is a symbolic link; remove it, or name another folder")
 
 
+LOCK: Final = ".lock"
+"""The file by which a folder is locked; it stays when the lock is gone."""
+
+
 @contextmanager
 def lock_folder(folder: Path, option: str, mode: int = 0o777) -> Iterator[None]:
     """Hold the lock of a folder, which is made where it is absent, during the block. Raises
@@ -66,7 +71,7 @@ def lock_folder(folder: Path, option: str, mode: int = 0o777) -> Iterator[None]:
     try:
         folder.mkdir(mode, parents=True, exist_ok=True)
         refuse_links(folder)
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         why = f"cannot write {folder} ({error.strerror}); name a folder you may write to"
         raise UsageError(f"{option}: {why}") from None

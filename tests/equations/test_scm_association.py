@@ -50,7 +50,6 @@ def associated(curved_cases):
     return [associations(c.world, c.x, c.y, others(c), c.rng(1)) for c in curved_cases]
 
 
-@pytest.mark.slow
 def test_partial_correlations_agree_with_precision_matrices_of_samples(curved_cases, associated):
     """Partial ones, changes and marginal ones against 40,000 simulated units."""
     checked = 0

@@ -186,7 +186,6 @@ def nested(case, name: str, x0: float, x1: float, seed: int, n: int = 40_000) ->
     return world.run(noise, {x: level, **held})[y] - base[y]
 
 
-@pytest.mark.slow
 def test_natural_effects_agree_with_explicitly_nested_counterfactuals(curved_cases) -> None:
     """The truth of every mediation task, on worlds of all profiles."""
     sources = set()

@@ -275,7 +275,6 @@ def _hostile_board(board: Path, gold: Path) -> dict[str, str]:
     return expected
 
 
-@pytest.mark.slow
 def test_every_fault_of_a_board_has_its_own_row_or_note(runner, few_release, gold, tmp_path):
     board, written = tmp_path / "hostile" / "board", tmp_path / "written"
     written.mkdir()

@@ -174,6 +174,22 @@ def test_a_closed_output_is_one_line_and_exit_2(release: Path, closed: str, said
     assert (done.stdout, done.stderr) == ("2\n", said)
 
 
+def test_a_folder_is_locked_for_one_run_and_through_no_link(tmp_path):
+    """The folder may be a stranger's: a link in it led to any file of who writes there."""
+    place = tmp_path / "new" / "folder"
+    with files.lock_folder(place, "--out x", 0o700):
+        assert place.stat().st_mode & 0o777 == 0o700
+        with pytest.raises(UsageError, match="another run is at work in"):
+            files.lock_folder(place, "--out x").__enter__()
+    with files.lock_folder(place, "--out x"):
+        pass
+    with pytest.raises(UsageError, match="--out x: cannot write"):
+        files.lock_folder(place / files.LOCK / "below", "--out x").__enter__()
+    (place / "link").symlink_to(tmp_path / "mine")
+    with pytest.raises(UsageError, match="link: is a symbolic link"):
+        files.lock_folder(place, "--out x").__enter__()
+
+
 NAMES = (
     "a\\*b", "[!a]", "**", "a?b[c]", "x\\", "~", "{a,b}", "s3:\\x", "'quote' \"double\"",
     "line\nbreak", "%41 task_id=zzz", "-x",
